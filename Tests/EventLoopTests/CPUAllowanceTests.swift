@@ -6,10 +6,10 @@ import Testing
 struct CPUAllowanceTests {
     @Test(
         arguments: [
-            (8, nil, 8), (8, 2.0, 2), (8, 1.5, 2), (8, 0.2, 1), (2, 16.0, 2), (-1, nil, 1),
-        ] as [(Int, Double?, Int)])
-    func `is the lesser of affinity and quota, at least one`(affinity: Int, quota: Double?, granted: Int) {
-        #expect(CPUAllowance.granted(affinity: affinity, quota: quota) == granted)
+            (8, nil, 8), (8, 2, 2), (8, 1.5, 1.5), (8, 0.2, 0.2), (2, 16, 2), (-1, nil, 1),
+        ] as [(Int, Double?, Double)])
+    func `is the lesser of affinity and quota, in fractions`(affinity: Int, quota: Double?, processors: Double) {
+        #expect(CPUAllowance.processors(affinity: affinity, quota: quota) == processors)
     }
 
     @Test(
@@ -47,6 +47,7 @@ struct CPUAllowanceTests {
     }
 
     @Test func `this machine grants something`() {
-        #expect(CPUAllowance.granted >= 1)
+        #expect(CPUAllowance.granted >= 1 && CPUAllowance.processors > 0)
+        #expect((0..<1).contains(Double(CPUAllowance.granted) - CPUAllowance.processors))
     }
 }

@@ -77,7 +77,7 @@ final class LoadMeter {
     private var lastCPU = ProcessMetrics.cpuSeconds
     private var lastLook: MonotonicTime
     /// Asked once: it takes reading four files.
-    private let processorCount = Double(CPUAllowance.granted)
+    private let processors = CPUAllowance.processors
 
     init(loop: EventLoop, lag: GreatestLag) { (self.loop, self.lag, lastLook) = (loop, lag, loop.now) }
 
@@ -87,7 +87,7 @@ final class LoadMeter {
         let elapsed = max((now - lastLook).inSeconds, 0.001)
         defer { (lastCPU, lastLook) = (cpu, now) }
         return NodeLoad(
-            cpu: (cpu - lastCPU) / elapsed / processorCount, loopLag: lag.take(),
+            cpu: (cpu - lastCPU) / elapsed / processors, loopLag: lag.take(),
             descriptors: Double(ProcessMetrics.openDescriptorCount) / Double(max(1, ProcessMetrics.maximumDescriptorCount)),
             memory: ProcessMetrics.residentBytes)
     }

@@ -3,7 +3,10 @@ import CShim
 /// The CPUs that this process may use: its affinity mask and its cgroup's quota, whichever is less.
 public enum CPUAllowance {
     /// At least 1; a quota of 1.5 CPUs counts as 2, since half a CPU idle is better than half a CPU missing.
-    public static var granted: Int { granted(affinity: Int(shim_affinity_count()), quota: CgroupQuota.current()) }
+    public static var granted: Int { max(1, Int(processors.rounded(.up))) }
+
+    /// What all threads together can use, in CPUs: with a quota of 1.5, 1.5.
+    public static var processors: Double { processors(affinity: Int(shim_affinity_count()), quota: CgroupQuota.current()) }
 
     /// How long quotas have kept the process waiting, in seconds: those of its control group (version 2) and of the groups above it.
     public static var throttledSeconds: Double {
@@ -11,10 +14,10 @@ public enum CPUAllowance {
         return folders.compactMap { KernelFile.text(of: $0 + "/cpu.stat").flatMap(CgroupQuota.throttledSeconds) }.reduce(0, +)
     }
 
-    static func granted(affinity: Int, quota: Double?) -> Int {
-        let available = max(1, affinity)
+    static func processors(affinity: Int, quota: Double?) -> Double {
+        let available = Double(max(1, affinity))
         guard let quota, quota > 0 else { return available }
-        return min(available, max(1, Int(quota.rounded(.up))))
+        return min(available, quota)
     }
 }
 
