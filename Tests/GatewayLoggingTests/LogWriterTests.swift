@@ -63,6 +63,19 @@ struct LogWriterTests {
         close(ends.read)
     }
 
+    @Test func `counts what a full disk does not take`() throws {
+        let full = open("/dev/full", O_WRONLY)
+        try #require(full >= 0)
+        let writer = try LogWriter(descriptor: full, format: .text)
+        for number in 0..<10 {
+            writer.write(Self.record("event_\(number)"))
+            if number == 4 { usleep(50_000) }  // a second turn, which fails to tell of the first
+        }
+        writer.close()
+        close(full)
+        #expect(writer.droppedCount == 10)
+    }
+
     @Test func `closing does not wait for ever for a reader who reads nothing`() throws {
         let ends = try Self.pipe()
         let writer = try LogWriter(descriptor: ends.write, format: .text, patience: .milliseconds(20))

@@ -39,10 +39,16 @@ final class LogWriter: Sendable {
                     Self.wait(signal, until: queue.withLock { $0.strangers.nextSum })
                     if queue.withLock({ !$0.isClosed }) { Self.gather() }
                     let taken = queue.withLock { Self.take(from: &$0) }
-                    let goesOn = Self.write(Self.lines(of: taken, format), to: descriptor, patience) {
+                    let refused = Self.write(Self.lines(of: taken, format), to: descriptor, patience) {
                         queue.withLock { $0.isClosed }
                     }
-                    if taken.isClosed || !goesOn { return }
+                    if let refused, refused > 0 {
+                        // The last line told of those before, and is no event.
+                        let events = taken.droppedCount > 0 ? refused - 1 : refused
+                        queue.withLock { $0.droppedCount += taken.droppedCount + events }
+                        totalDropped.withLock { $0 += events }
+                    }
+                    if taken.isClosed || refused == nil { return }
                 }
             }
         } catch {
@@ -56,7 +62,7 @@ final class LogWriter: Sendable {
         Glibc.close(signal)
     }
 
-    /// Events that found the queue full.
+    /// Events that found the queue full, or a descriptor that took nothing, as on a full disk.
     var droppedCount: Int { totalDropped.withLock { $0 } }
 
     /// Whether an event that a stranger caused is to be written now; if not, it is counted, and a later line gives the count.
@@ -133,25 +139,26 @@ final class LogWriter: Sendable {
         return lines
     }
 
-    /// Writes all bytes, and never begins a write that would wait: a write cannot be given up. A descriptor that takes no more
-    /// has no place to complain to.
-    /// - Returns: false where it was given up, as nobody waits for it any longer.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) -> Bool {
+    /// Writes all bytes, and never begins a write that would wait: a write cannot be given up.
+    /// - Returns: how many lines the descriptor refused; nil where it was given up, as nobody waits for it any longer.
+    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) -> Int? {
         var rest = bytes[...]
         while !rest.isEmpty {
             var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             let ready = unsafe poll(&entry, 1, CInt(clamping: patience.milliseconds))
-            if ready == 0, isClosed() { return false }
-            if ready < 0, errno != EINTR { return true }
+            if ready == 0, isClosed() { return nil }
+            if ready < 0, errno != EINTR { return lineCount(in: rest) }
             guard ready > 0 else { continue }
             let part = rest.prefix(maximumPartLength)
             let count = unsafe part.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EAGAIN, errno != EINTR {
-                return true
+                return lineCount(in: rest)
             }
         }
-        return true
+        return 0
     }
+
+    private static func lineCount(in bytes: ArraySlice<UInt8>) -> Int { bytes.count { $0 == UInt8(ascii: "\n") } }
 }
