@@ -46,6 +46,11 @@ struct CPUAllowanceTests {
         #expect(CgroupQuota.throttledSeconds(in: text) == seconds)
     }
 
+    @Test(arguments: [("max\n", nil), ("536870912\n", 536_870_912), ("", nil), ("x", nil)] as [(String, Int?)])
+    func `reads memory.max of cgroup version 2`(text: String, bytes: Int?) {
+        #expect(MemoryAllowance.bytes(in: text) == bytes)
+    }
+
     @Test func `this machine grants something`() {
         #expect(CPUAllowance.granted >= 1 && CPUAllowance.processors > 0)
         #expect((0..<1).contains(Double(CPUAllowance.granted) - CPUAllowance.processors))

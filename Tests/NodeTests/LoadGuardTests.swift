@@ -18,10 +18,11 @@ struct LoadGuardTests {
         let gate = AdmissionGate(before: Anybody())
         let guarded: LoadGuard
 
-        init(_ settings: OverloadSettings = OverloadSettings()) throws {
+        init(_ settings: OverloadSettings = OverloadSettings(), memoryLimit: Int? = nil) throws {
             let box = Box()
             guarded = LoadGuard(
-                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, measure: { box.load })
+                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, memoryLimit: memoryLimit,
+                measure: { box.load })
             self.box = box
         }
 
@@ -55,6 +56,20 @@ struct LoadGuardTests {
         bench.look(NodeLoad(), times: 1)
         #expect(bench.gate.closure == nil)
         #expect(bench.guarded.report.reason == nil)
+    }
+
+    @Test
+    func `the control group's memory is a bound where the operator set none`() throws {
+        let bench = try Bench(memoryLimit: 1_000)
+        bench.look(NodeLoad(memory: 900), times: 3)
+        #expect(bench.gate.takesPublishes)
+        bench.look(NodeLoad(memory: 901), times: 3)
+        #expect(bench.guarded.report.reason == .memory)
+        var settings = OverloadSettings()
+        settings.memory = ByteSize(bytes: 5_000)
+        bench.guarded.apply(settings)
+        bench.look(NodeLoad(memory: 901), times: 5)
+        #expect(bench.gate.takesPublishes)
     }
 
     @Test

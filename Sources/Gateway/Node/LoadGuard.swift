@@ -25,16 +25,19 @@ final class LoadGuard {
 
     private let gate: AdmissionGate
     private let measure: () -> NodeLoad
+    private let memoryLimit: Int?
     private var watch: LoadWatch
     private var last = NodeLoad()
     private var timer: TimerWatch?
 
-    /// - Parameter measure: asked once a second; what it counts, it counts since the last time.
+    /// - Parameters:
+    ///   - memoryLimit: of the control group, in bytes: beyond it the kernel ends the process and all that live.
+    ///   - measure: asked once a second; what it counts, it counts since the last time.
     init(
         loop: EventLoop, gate: AdmissionGate, metrics: MetricsRegistry, settings: OverloadSettings,
-        measure: @escaping () -> NodeLoad
+        memoryLimit: Int? = MemoryAllowance.granted, measure: @escaping () -> NodeLoad
     ) {
-        (self.gate, self.measure) = (gate, measure)
+        (self.gate, self.memoryLimit, self.measure) = (gate, memoryLimit, measure)
         watch = LoadWatch(settings)
         for closure in AdmissionGate.Closure.allCases {
             metrics.reading(
@@ -49,6 +52,7 @@ final class LoadGuard {
 
     func apply(_ settings: OverloadSettings) {
         watch.limits = settings
+        if let memoryLimit, settings.memory.bytes == 0 { watch.limits.memory = ByteSize(bytes: memoryLimit / 10 * 9) }
         gate.maximumPublishes = settings.maximumPublishers > 0 ? settings.maximumPublishers : .max
     }
 

@@ -25,8 +25,6 @@ final class NodeReload {
     private let apply: (Change) -> Void
     private var files: FileChanges?
     private var renewal: TimerWatch?
-    /// Not days: the clock may have been set since the start.
-    private static let renewalInterval = Duration.seconds(3_600)
     /// Why the last one was refused, which is told once.
     private var problems: [String] = []
     private var retry: TimerWatch?
@@ -100,8 +98,7 @@ final class NodeReload {
             ])
     }
 
-    /// A file that could not be read may be without having changed: its owner did, or there was no descriptor. One that the running
-    /// configuration does not name is not looked at.
+    /// A file that could not be read may be readable without having changed: its owner has, or there was no descriptor.
     private func refuse(_ reason: String, _ problems: [String]) {
         if reason != Self.again || problems != self.problems {
             Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
@@ -111,6 +108,8 @@ final class NodeReload {
     }
 
     private static let again = "the last one was refused"
+    /// Not days: the clock may have been set since the start.
+    private static let renewalInterval = Duration.seconds(3_600)
 }
 
 /// Notices that files have changed, through symbolic links too: Kubernetes swaps a link beside the file, editors rename over it.
