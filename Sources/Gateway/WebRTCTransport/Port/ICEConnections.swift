@@ -1,4 +1,5 @@
 import EventLoop
+import GatewayMetrics
 public import Sockets
 import Wire
 
