@@ -105,6 +105,23 @@ struct SourceSpliceTests {
         #expect(test.audio.timestamps.count == 150 && !test.audio.isGap)
     }
 
+    @Test func `a group that begins behind the newest picture is reached, whenever it came`() {
+        var test = self
+        #expect(test.splice.reaches(7, of: .video), "nothing has been shown")
+        let one = Encoder(clock: 100, number: 0)
+        test.splice.begin(after: nil, delay: 1_000_000_000)
+        test.pictures(one, 0..<65)
+        // The other one's way is 200 ms shorter: of it picture 70 is here already.
+        test.splice.begin(after: 1_000_000_000, delay: 800_000_000)
+        let reached = (60...70).filter { test.splice.reaches(one.picture($0).timestamp, of: .video) }
+        #expect(reached == [60, 61, 62, 63, 64, 65], "the next one, and none that leaves it out")
+        // The same by a clock of its own.
+        test.splice.begin(after: 800_000_000, delay: -3_599_200_000_000)
+        let far = Encoder(clock: 3_700, number: 0)
+        #expect(test.splice.reaches(far.picture(60).timestamp, of: TrackID(.video, layer: 1)))
+        #expect(!test.splice.reaches(far.picture(80).timestamp, of: .video))
+    }
+
     @Test func `sound at half a packet's distance is moved, sound that is late is a gap`() {
         var test = self
         test.splice.begin(after: nil, delay: 0)

@@ -33,6 +33,8 @@ struct SourceSplice {
     /// What lies between pictures that the former source had shown already, in ticks of 90 kHz: 0.1 ms. All that is kept of
     /// them takes less than one picture's time, so that none that is new comes too late.
     static let squeezed: Int64 = 9
+    /// 50 ms in ticks of 90 kHz: what lies nearer than this to a picture is the next one.
+    static let nextPicture: Int64 = 4_500
     /// 10 ms in ticks of 48 kHz: half a packet.
     static let largestNudge: Int64 = 480
     /// 20 ms, as transcoded packets have.
@@ -47,6 +49,13 @@ struct SourceSplice {
         for index in tracks.indices {
             (tracks[index].constant, tracks[index].nudge, tracks[index].isJoining) = (nil, 0, tracks[index].end != nil)
         }
+    }
+
+    /// Whether pictures of the source from `timestamp` on leave none out. By when they came that cannot be said: where the former
+    /// source came later than this one did, what this one brought meanwhile has not been shown yet.
+    func reaches(_ timestamp: Int64, of id: TrackID) -> Bool {
+        guard let end = tracks.lazy.filter({ $0.id.kind == .video }).compactMap(\.end).max() else { return true }
+        return timestamp &+ id.timestamp(ofNanoseconds: offset) <= end &+ Self.nextPicture
     }
 
     /// The place of one run; nil when it is to be left out, as sound that has been heard.

@@ -13,8 +13,6 @@ struct KeptGroup {
     static let maximumPictureBlockCount = FeedBlockPool.maximumOfPictures * 3 / 4
     /// Until a standstill has been noticed: half a second, and the time between two looks.
     static let reach = SourceHealth.patience + JoinedParticipant.lookInterval
-    /// Pictures lie closer together than this: a group that began so much later has all that is wanted.
-    static let tolerance = Duration.milliseconds(50)
 
     private var blocks: [FeedBlock] = []
     /// Where groups begin, each with a keyframe.
@@ -79,10 +77,11 @@ struct KeptGroup {
         (byteCount, pictureBlockCount) = (0, 0)
     }
 
-    /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from a keyframe on that came before
-    /// `moment`, where there is one, and all the sound.
-    mutating func release(since moment: MonotonicTime, _ body: (FeedBlock) -> Void) {
-        let begins = starts.last { blocks[$0].run.arrival <= moment + Self.tolerance } ?? starts.first ?? 0
+    /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from the last keyframe on that is reached,
+    /// where there is one, and all the sound.
+    /// - Parameter isReached: whether the stage has all pictures before those that begin with a block.
+    mutating func release(after isReached: (FeedBlock) -> Bool, _ body: (FeedBlock) -> Void) {
+        let begins = starts.last { isReached(blocks[$0]) } ?? starts.first ?? 0
         for (index, block) in blocks.enumerated() {
             if index >= begins || block.run.track.kind == .audio { body(block) } else { block.giveBack() }
         }

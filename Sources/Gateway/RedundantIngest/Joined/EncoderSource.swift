@@ -54,9 +54,9 @@ final class EncoderSource {
     var isCatchingUp: Bool { !backlog.isEmpty }
 
     /// It is the source from now on.
-    /// - Parameter moment: pictures of before it were shown already.
-    func begin(since moment: MonotonicTime, at now: MonotonicTime) {
-        kept.release(since: moment) { backlog.append($0) }
+    /// - Parameter isReached: whether the stage has all pictures before those that begin with a block.
+    func begin(at now: MonotonicTime, isReached: (FeedBlock) -> Bool) {
+        kept.release(after: isReached) { backlog.append($0) }
         backlog.begin(at: now)
     }
 

@@ -10,8 +10,6 @@ final class JoinedOutput {
     var onStart: () -> Void = {}
     /// When something with a later time than before was forwarded last.
     private(set) var progress: MonotonicTime?
-    /// The same of pictures.
-    private(set) var pictured: MonotonicTime?
     private var splice = SourceSplice()
     private var gate = PublishGate(needsBothTracks: false)
     /// Of the source until now.
@@ -30,6 +28,12 @@ final class JoinedOutput {
         splice.begin(after: formerClock, source.clock)
         awaitsKeyframe = .max
         apply(Array(source.news.values), at: .zero)
+    }
+
+    /// Whether the stage has all pictures before those that begin with this block of the source's.
+    func reaches(_ block: FeedBlock) -> Bool {
+        guard let first = block.packets.first else { return false }
+        return splice.reaches(first.timestamp, of: block.run.track)
     }
 
     /// Sound's format last: routers are announced as soon as there is one of each kind, with the layers that are known then.
@@ -90,7 +94,6 @@ final class JoinedOutput {
         }
         publication.counters[run.track].count(byteCount: byteCount, endsFrame: true)
         progress = run.arrival
-        if run.track.kind == .video { pictured = run.arrival }
         unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
     }
 

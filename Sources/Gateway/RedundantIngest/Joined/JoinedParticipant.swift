@@ -125,12 +125,12 @@ final class JoinedParticipant {
         to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
     ) {
         finishCatchUp(at: now)
-        let (progress, pictured) = (output.progress, output.pictured)
+        let progress = output.progress
         let former = choice.current ?? (progress == nil ? nil : lastSwitch?.to)
         choice.current.flatMap(self.source)?.letGo()
         choice.switched(to: source.encoder, at: now)
         output.begin(source)
-        source.begin(since: pictured ?? now, at: now)
+        source.begin(at: now) { output.reaches($0) }
         // Nobody has anything yet of a stream that begins.
         if progress == nil { source.hurry() }
         let timer = worker.loop.schedule(after: Backlog.stepInterval, repeating: Backlog.stepInterval) { [unowned self] in step()
