@@ -40,9 +40,7 @@ extension Interop {
             let seen = try judge(stage, at: router)
             stage.gateway.stop()
             var gaps = Gaps(atTurns: seen.turns ?? [], atRouter: seen.gaps ?? [], atViewer: atViewer)
-            for line in stage.gateway.log.matches(of: /"redundant_source".*"reason":"(\w+)".*"gap_ms":(\d+)/) {
-                gaps.byReason[String(line.1), default: []].append(Int(line.2) ?? 0)
-            }
+            for told in stage.switches { gaps.byReason[told.reason, default: []].append(told.gap) }
             return gaps
         }
 
@@ -57,7 +55,8 @@ extension Interop {
             let seen = try router.only(stage.joined)
             #expect(seen.tracks.count == 2 && seen.tracks.allSatisfy(\.isWhole), "\(seen)")
             #expect(seen.foreign == 0 && seen.backwards == 0 && !seen.saidBye, "\(seen)")
-            #expect(seen.turns?.count == switches, "\(switches) switches\n\(seen)")
+            // Who is left again before the first of its pictures was sent is told of as well.
+            #expect(seen.turns.map { (1...max(1, switches)).contains($0.count) } == true, "\(switches) switches\n\(seen)")
             return seen
         }
 
@@ -97,13 +96,12 @@ extension Interop {
             let stage = try RedundantPair(to: router)
             stage.awaitBoth()
             let generation = try router.only(stage.joined).generation
-            let lost = ContinuousClock.now
             for number in [1, 2] { stage.encoders[number]?.kill() }
             try expect("both are gone", within: .seconds(60)) { try stage.status?.encoders.isEmpty != false }
             try stage.begin(2)
             expect("one is back\n\(stage.logTail)", within: .seconds(60)) { (try? stage.source) == 2 }
             // Whoever needs longer than ten seconds, on a machine with more to do, is another publish.
-            if lost.duration(to: .now) < .seconds(9) {
+            if !stage.gateway.logged("session_ended").contains(where: { $0.participant == stage.joined }) {
                 let seen = try router.only(stage.joined)
                 #expect(seen.generation == generation && seen.tracks.allSatisfy(\.isWhole) && seen.backwards == 0, "\(seen)")
             }
@@ -144,7 +142,8 @@ extension UnderLoad {
         @Test(.timeLimit(.minutes(20)))
         func `sound has no gap, whichever way its source was lost`() throws {
             let media = try CountedMedia(Interop.RedundantMedia.received(through: RedundantPair.Fault.possible))
-            #expect(media.soundGaps.isEmpty, "\(media.soundGaps)")
+            let gaps = media.soundGaps(beyond: 0.001)
+            #expect(gaps.isEmpty, "\(gaps)")
         }
 
         private static func share(_ share: Double, of values: [Int]) -> Int {

@@ -10,7 +10,7 @@ extension Interop {
             let media = try CountedMedia(file)
             try Self.expectTogether(media, file)
             // Without a common clock media is placed by how it came, which leaves gaps where a busy machine was late.
-            print("gaps \(media.soundGaps)")
+            print("gaps \(media.soundGaps())")
         }
 
         private enum CommonClock: CaseIterable {
@@ -57,10 +57,19 @@ extension Interop {
             stage.encoders[1]?.interrupt()
             capture.finish()
             stage.gateway.stop()
-            let media = try CountedMedia(capture.file.path)
-            let shown = media.shown
-            #expect(shown.count > 100 && zip(shown, shown.dropFirst()).allSatisfy { $0 + 1 == $1 }, "\(shown)")
-            #expect(media.soundGaps.isEmpty, "\(media.soundGaps)")
+            try Self.expectOneStream(CountedMedia(capture.file.path), stage.switches)
+        }
+
+        /// Pictures go on where they were, and sound does. On a machine that is busy with others an encoder may bring nothing for longer
+        /// than what is kept of the other one reaches back: then it goes on with that one's next group, and the gateway says so.
+        private static func expectOneStream(_ media: CountedMedia, _ switches: [RedundantPair.Switch]) {
+            let isCalm = switches.allSatisfy { $0.reason == "operator" && $0.gap < 300 }
+            let (shown, gaps) = (media.shown, media.soundGaps())
+            let jumps = zip(shown, shown.dropFirst()).filter { $0 + 1 != $1 }
+            print("\(switches.count) switches, pictures jumped \(jumps), sound had gaps \(gaps)")
+            #expect(shown.count > 100 && jumps.allSatisfy { $0 < $1 && $1 % Clip.counted.keyInterval == 0 }, "\(jumps)")
+            #expect(gaps.allSatisfy { $0 > 0.02 }, "nothing is heard twice: \(gaps)")
+            #expect(max(jumps.count, gaps.count) <= (isCalm ? 0 : switches.count), "\(switches): \(jumps), \(gaps)")
         }
 
         @Test(.timeLimit(.minutes(10)))
@@ -73,8 +82,11 @@ extension Interop {
         /// A/V skew, and steps of the tone that no cut within a packet could keep to.
         private static func expectTogether(_ media: CountedMedia, _ file: String) throws {
             let skews = try media.skews(file)
-            print("skews in ms: \(skews.map { Int($0 * 1_000) }), widest step \(media.widestStep) of \(CountedMedia.widestOfCut)")
-            #expect(skews.count > 20 && skews.allSatisfy { abs($0) < 0.04 }, "\(skews)")
+            let milliseconds = skews.map { Int($0.least * 1_000) }
+            print("skews in ms: \(milliseconds), widest step \(media.widestStep) of \(CountedMedia.widestOfCut)")
+            #expect(skews.count > 20 && skews.allSatisfy { abs($0.least) < 0.04 }, "\(milliseconds)")
+            let together = skews.count { abs($0.shown) < 0.04 }
+            #expect(together > skews.count / 2, "\(together) of \(skews.count) with the pictures of their encoder")
             let steps = CountedMedia.widestOfTone * 0.9...CountedMedia.widestOfCut
             #expect(steps.contains(Double(media.widestStep)), "\(media.widestStep)")
         }

@@ -116,14 +116,12 @@ enum MediaFile {
     }
 
     /// When black ends and when silence ends, in seconds: the flashes and the beeps.
-    /// - Parameters: filters of ffmpeg that come first.
-    static func flashesAndBeeps(
-        _ path: String, picture: String = "null", sound: String = "anull"
-    ) throws -> (flashes: [Double], beeps: [Double]) {
+    /// - Parameter sound: a filter of ffmpeg that comes first.
+    static func flashesAndBeeps(_ path: String, sound: String = "anull") throws -> (flashes: [Double], beeps: [Double]) {
         let output = try ProgramRun.output(
             of: [
                 "ffmpeg", "-hide_banner", "-nostdin", "-v", "info", "-nostats", "-i", path,
-                "-vf", "\(picture),blackdetect=d=0.2:pix_th=0.2", "-af", "\(sound),silencedetect=n=-30dB:d=0.2", "-f", "null",
+                "-vf", "blackdetect=d=0.2:pix_th=0.2", "-af", "\(sound),silencedetect=n=-30dB:d=0.2", "-f", "null",
                 "-",
             ], within: .seconds(240))
         func times(after word: String) -> [Double] {

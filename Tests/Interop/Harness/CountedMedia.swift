@@ -110,24 +110,61 @@ struct CountedMedia {
 
     private static let amplitude = 0.3 * 32_768
 
-    /// Where a packet of sound does not begin where the one before ends, to a millisecond, seconds; sender reports move all by half.
-    /// Without the first seconds, in which receivers guess.
-    var soundGaps: [Double] {
-        zip(soundTimes, soundTimes.dropFirst()).map { $1 - $0 }.dropFirst(150).filter { abs($0 - 0.02) > 0.001 }
+    /// Where a packet of sound does not begin where the one before ends, seconds. Without the first seconds, in which receivers guess.
+    /// - Parameter tolerance: sender reports move all by half a millisecond for each second since the one before them, which on a
+    ///   machine that is busy with others is some time ago. A packet that is missing makes 20 ms, one that is not moved up to 10.
+    func soundGaps(beyond tolerance: Double = 0.005) -> [Double] {
+        zip(soundTimes, soundTimes.dropFirst()).map { $1 - $0 }.dropFirst(150).filter { abs($0 - 0.02) > tolerance }
     }
 
-    /// Where pictures do not follow each other by number or time: one encoder's end and the other one's begin.
-    private var seams: [Double] {
-        zip(pictures, pictures.dropFirst()).filter { $0.number + 1 != $1.number || $1.time - $0.time < 0.001 }.map(\.1.time)
+    /// Pictures of one encoder that follow each other by number and time.
+    private struct Stretch {
+        let first: Double
+        var last: Picture
+        var count = 1
+        /// When its clip began.
+        var origin: Double { last.time - Double(last.number) / 30 }
     }
 
-    /// How long the beep comes after the flash, or before, in seconds; without those that a seam cuts.
-    func skews(_ file: String) throws -> [Double] {
-        let (flashes, beeps) = try MediaFile.flashesAndBeeps(file, picture: "crop=320:100:0:70", sound: "pan=mono|c0=c1")
-        // At the very end black and silence end as well, with the streams.
-        let seams = seams + (pictures.last.map { [$0.time] } ?? [])
-        return flashes.filter { flash in seams.allSatisfy { abs($0 - flash) > 0.2 } }.compactMap { flash in
-            beeps.map { $0 - flash }.min { abs($0) < abs($1) }
+    /// Without those that are decoded and not seen.
+    private var stretches: [Stretch] {
+        var all: [Stretch] = []
+        for picture in pictures {
+            if let last = all.last?.last, last.number + 1 == picture.number, picture.time - last.time > 0.001 {
+                all[all.count - 1].last = picture
+                all[all.count - 1].count += 1
+            } else {
+                all.append(Stretch(first: picture.time, last: picture))
+            }
+        }
+        return all.filter { $0.count >= 15 }
+    }
+
+    /// How long a beep comes after its flash, or before, in seconds.
+    struct Skew {
+        /// By the pictures that are shown with it.
+        var shown: Double
+        /// By those, or those of the encoder before or after: a source's sound may end before its pictures do, and go on sooner.
+        var least: Double
+    }
+
+    /// A source whose sound stands still is left for that ten seconds after the last switch, and a second after the last sound.
+    private static let longestLag = 12.0
+
+    /// Of beeps that follow each other by a second; one that a switch cuts begins with it.
+    func skews(_ file: String) throws -> [Skew] {
+        let beeps = try MediaFile.flashesAndBeeps(file, sound: "pan=mono|c0=c1").beeps
+        let stretches = stretches
+        return beeps.indices.compactMap { index in
+            let beep = beeps[index]
+            let beside = [index - 1, index + 1].filter(beeps.indices.contains).map { abs(beeps[$0] - beep) }
+            guard beside.contains(where: { abs($0 - 1) < 0.005 }) else { return nil }
+            guard let shown = stretches.lastIndex(where: { $0.first <= beep }) else { return nil }
+            let others = [shown - 1, shown + 1].filter(stretches.indices.contains).filter { other in
+                (other < shown ? beep - stretches[shown].first : stretches[other].first - beep) < Self.longestLag
+            }
+            let skews = ([shown] + others).map { (beep - stretches[$0].origin).remainder(dividingBy: 1) }
+            return Skew(shown: skews[0], least: skews.min { abs($0) < abs($1) } ?? skews[0])
         }
     }
 }

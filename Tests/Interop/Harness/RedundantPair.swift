@@ -64,6 +64,19 @@ final class RedundantPair {
     var source: Int? { get throws { try status?.source } }
     var logTail: String { String(gateway.log.suffix(4_000)) }
 
+    /// A change of the source, as the gateway tells of it.
+    struct Switch {
+        var reason: String
+        /// For how many milliseconds nothing was sent.
+        var gap: Int
+    }
+
+    /// Every one but the first source's.
+    var switches: [Switch] {
+        gateway.log.matches(of: /"redundant_source".*"reason":"(\w+)".*"gap_ms":(\d+)/)
+            .map { Switch(reason: String($0.1), gap: Int($0.2) ?? 0) }.filter { $0.reason != "begin" }
+    }
+
     /// Both bring media, one of them to the stage, and the other one may go on at any moment.
     func awaitBoth() {
         expect("both bring media\n\(logTail)", within: .seconds(120)) {
