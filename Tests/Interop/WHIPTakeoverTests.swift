@@ -19,11 +19,11 @@ extension Interop {
             #expect(stray.status(within: .seconds(60)) != nil)
             #expect(first.isRunning && !first.output.contains("state closed"))
             #expect(Told.list(router).map(\.method).filter { $0 != "PATCH" } == ["POST"])
-            try Self.expectMedia(gateway)
+            try Self.expectMedia(of: router, at: port, gateway)
             let second = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped)
             expect("the first is closed by DTLS", within: .seconds(60)) { first.output.contains("state closed") }
             expect("a second announce", within: .seconds(60)) { Told.list(router).filter { $0.method == "POST" }.count == 2 }
-            try Self.expectMedia(gateway)
+            try Self.expectMedia(of: router, at: port, gateway)
             #expect(second.isRunning)
             #expect(Told.list(router).allSatisfy { $0.method != "DELETE" }, "\(router.output)")
             second.send(SIGUSR2)
@@ -35,11 +35,19 @@ extension Interop {
             router.interrupt()
         }
 
-        /// Enough from now on for what is asked of each generation.
-        private static func expectMedia(_ gateway: Gateway) throws {
-            let before = try gateway.metrics().sum("stagedoor_rx_packets_total")
-            try expect("media comes", within: .seconds(60)) {
-                try gateway.metrics().sum("stagedoor_rx_packets_total") > before + 200
+        /// The router has enough of the newest generation for what is asked of it when another one follows.
+        private static func expectMedia(of router: ProgramRun, at port: UInt16, _ gateway: Gateway) throws {
+            struct Participant: Decodable {
+                struct Track: Decodable { var packets: Int }
+                var generation: UInt64
+                var tracks: [Track]
+            }
+            let newest = try #require(Told.list(router).last { $0.method == "POST" }).generation
+            let line = ["curl", "-sS", "--max-time", "50", "http://127.0.0.1:\(port)/"]
+            expect("media of \(newest) comes\n\(router.output)\n\(gateway.log.suffix(4_000))", within: .seconds(60)) {
+                let told = (try? ProgramRun.output(of: line, within: .seconds(60))) ?? ""
+                let seen = try? JSONDecoder().decode([String: Participant].self, from: Data(told.utf8)).values.first
+                return seen?.generation == newest && (seen?.tracks ?? []).reduce(0) { $0 + $1.packets } > 100
             }
         }
 
