@@ -21,12 +21,17 @@ extension Interop {
                 of: [
                     WHIP.python, Workspace.package.appending(path: "Tests/Interop/Clients/whep_layers.py").path, "\(count)",
                     try gateway.makeToken(), try #require(quickstart.whipURL).replacing(/\/whip$/, with: whep),
-                ], within: .seconds(120 + 5 * count))
+                ], within: .seconds(400 + 5 * count))
             let seen = try JSONDecoder().decode(Seen.self, from: Data(output.utf8))
             print("\(seen.switches) switches of layers, \(seen.pictures) pictures")
             #expect(seen.switches == count && seen.pictures > count && seen.backward == 0, "\(output)")
-            // What a full socket dropped before the client had read it was asked for again, and leaves a gap.
-            #expect(seen.repeats > 0 || seen.gaps == 0 && seen.faults.isEmpty, "\(output)")
+            let metrics = try gateway.metrics()
+            let losses = ["rx_lost_packets", "udp_rcvbuf_errors", "whep_lagging"]
+            let lost = losses.filter { metrics.sum("stagedoor_\($0)_total") > 0 }
+            // What a full socket dropped before its reader came to it is missing, or sent again, whatever layer it was of.
+            let isWhole = seen.repeats == 0 && seen.dropped == 0 && lost.isEmpty
+            #expect(!isWhole || seen.gaps == 0 && seen.faults.isEmpty, "\(output)")
+            if !isWhole { print("not judged for gaps: \(output), \(lost)") }
             gateway.stop()
         }
 
@@ -44,6 +49,7 @@ extension Interop {
             var gaps: Int
             var backward: Int
             var repeats: Int
+            var dropped: Int
         }
     }
 }

@@ -2,12 +2,14 @@
 """whep_layers.py SWITCHES TOKEN URL: a WHEP subscriber that asks for one layer after the other, at random, by the draft's layer extension.
 
 Waits after each until a picture of that layer's size is decoded, then prints one line of JSON: how many switches were seen, pictures
-decoded, faults that the decoder told of, packets whose number does not follow the one before, timestamps that went back, and
-packets that had to be sent again.
+decoded, faults that the decoder told of, packets whose number does not follow the one before, timestamps that went back,
+packets that had to be sent again, and datagrams that the kernel dropped because this process came to read them too late.
 """
 import asyncio
+import contextlib
 import json
 import logging
+import os
 import random
 import signal
 import sys
@@ -20,7 +22,7 @@ from aiortc.mediastreams import MediaStreamError
 
 import patient  # by being imported
 
-seen = {'switches': 0, 'pictures': 0, 'faults': [], 'gaps': 0, 'backward': 0, 'repeats': 0}
+seen = {'switches': 0, 'pictures': 0, 'faults': [], 'gaps': 0, 'backward': 0, 'repeats': 0, 'dropped': 0}
 
 
 class Faults(logging.Handler):
@@ -53,6 +55,16 @@ def watch_numbers(receiver):
         await handle(packet, arrival_time_ms)
 
     receiver._handle_rtp_packet = handler
+
+
+def dropped():
+    own = set()
+    for each in os.listdir('/proc/self/fd'):
+        with contextlib.suppress(OSError):
+            own.add(os.readlink('/proc/self/fd/' + each))
+    with open('/proc/self/net/udp') as table:
+        rows = [line.split() for line in table][1:]
+    return sum(int(row[12]) for row in rows if f'socket:[{row[9]}]' in own)
 
 
 class Viewer:
@@ -114,7 +126,7 @@ class Viewer:
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     count, token, url = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-    signal.alarm(120 + 5 * count)
+    signal.alarm(400 + 5 * count)
     watch_faults()
     viewer, former = Viewer(token), None
     async with aiohttp.ClientSession() as http:
@@ -127,6 +139,7 @@ async def main():
             seen['switches'] += 1
         async with http.delete(viewer.session, headers=viewer.headers) as response:
             assert response.status == 200, response.status
+    seen['dropped'] = dropped()
     await viewer.connection.close()
     print(json.dumps(seen), flush=True)
 
