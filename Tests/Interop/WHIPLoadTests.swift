@@ -11,7 +11,6 @@ extension Interop {
             let receiver = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "receive", "--ports",
                 "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
-                "--idle", "10",
             ])
             expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
             let quickstart = gateway.quickstart
@@ -23,18 +22,22 @@ extension Interop {
                     "--marks", "--pid", "\(gateway.pid)",
                 ] + options)
             #expect(sender.status(within: .seconds(60)) == 0, "\(sender.output)")
-            #expect(receiver.status(within: .seconds(60)) == 0, "\(receiver.output)")
+            gateway.letForward()
+            #expect(receiver.interrupt() == 0, "\(receiver.output)")
             let sent = try JSONDecoder().decode(Sent.self, from: Data(sender.lastLine.utf8))
             let received = try JSONDecoder().decode(Received.self, from: Data(receiver.lastLine.utf8))
             #expect(sent.streams == 4 && sent.deleted == 4 && sent.endedByServer == 0)
             #expect(options.isEmpty || sent.retransmitted > 0, "what got lost was asked for")
             #expect(received.sources == 8)
-            // On a busy machine a repetition may come too late: then the gateway says so.
-            let metrics = try gateway.metrics()
-            let late = Int(metrics.sum("stagedoor_rx_lost_packets_total"))
-            #expect(received.received + received.droppedByKernel + late >= sent.packets)
+            // On a busy machine a repetition may come too late, and a full socket may drop what is not missed: its track's last packets.
+            // Then the gateway says so.
+            let late = Int(try gateway.metrics().sum("stagedoor_rx_lost_packets_total"))
+            let dropped = gateway.droppedDatagrams
+            #expect(
+                received.received + received.droppedByKernel + late + dropped >= sent.packets,
+                "\(sender.lastLine)\n\(receiver.lastLine)\n\(late) late, \(dropped) dropped")
             #expect(received.lost <= received.droppedByKernel + late && received.malformed == 0 && received.duplicates == 0)
-            if options.isEmpty { #expect(late <= Int(metrics.sum("stagedoor_udp_rcvbuf_errors_total"))) }
+            if options.isEmpty { #expect(late <= dropped) }
             #expect(received.firstPacketMilliseconds.count > 4 * 5 * 10, "frames with marks")
             gateway.stop()
         }

@@ -53,7 +53,8 @@ struct Receive: ParsableCommand {
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
         let ends = loop.schedule(after: .seconds(seconds)) { loop.stop() }
-        let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
+        var rest: TimerWatch?
+        let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { rest = stopOnceRead(receiver, on: loop) } }
         let idles = idle.map { idle in
             loop.schedule(after: .milliseconds(100), repeating: .milliseconds(100)) {
                 if let last = receiver.lastArrival, (loop.now - last).inSeconds > idle { loop.stop() }
@@ -62,11 +63,21 @@ struct Receive: ParsableCommand {
         let hears = sources.map { sources in tell("heard", once: { receiver.hasHeard(sources) }, on: loop) }
         tell("receiving")
         loop.run()
-        withExtendedLifetime((ends, interrupts, idles, hears)) {}
+        withExtendedLifetime((ends, interrupts, rest, idles, hears)) {}
         var report = receiver.report
         report.process = ProcessUse(
             before: before, pid: pid, seconds: (EventLoop.monotonicNow() - start).inSeconds, streams: nil)
         try print(report: report)
+    }
+
+    /// What a process that got no CPU has yet to read came before the signal did. Between two looks each socket is looked at.
+    private func stopOnceRead(_ receiver: Receiver, on loop: EventLoop) -> TimerWatch {
+        var (before, looks) = (-1, 0)
+        return loop.schedule(after: .zero, repeating: .milliseconds(50)) {
+            looks = receiver.datagrams == before ? looks + 1 : 0
+            before = receiver.datagrams
+            if looks == 2 { loop.stop() }
+        }
     }
 
     private func tell(_ word: String) { FileHandle.standardError.write(Data("\(word)\n".utf8)) }
@@ -90,6 +101,7 @@ struct Receive: ParsableCommand {
 /// The sockets of a range of ports, each with its sink.
 private final class Receiver {
     private(set) var lastArrival: MonotonicTime?
+    private(set) var datagrams = 0
     private var sinks: [PacketSink]
     private var sockets: [UDPSocket] = []
 
@@ -100,6 +112,7 @@ private final class Receiver {
             socket.onDatagrams = { [unowned self] batch in
                 let now = EventLoop.monotonicNow()
                 lastArrival = now
+                datagrams += batch.count
                 for datagram in batch { unsafe sinks[index].take(UnsafeRawBufferPointer(datagram.payload), now: now) }
             }
             sockets.append(socket)

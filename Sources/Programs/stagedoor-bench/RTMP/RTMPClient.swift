@@ -24,7 +24,8 @@ import Glibc
         unsafe url = strdup(text)
         unsafe rtmp = RTMP_Alloc()
         unsafe RTMP_Init(rtmp)
-        unsafe rtmp.pointee.Link.timeout = 10
+        // Seconds, for a server on a machine that is busy with others as well.
+        unsafe rtmp.pointee.Link.timeout = 60
         var fault: Fault?
         if unsafe RTMP_SetupURL(rtmp, url) == 0 {
             fault = .badURL

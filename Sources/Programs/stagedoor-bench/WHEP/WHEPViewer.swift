@@ -27,7 +27,10 @@ final class WHEPViewer {
         offer = WHIPOffer(certificate: context.certificate, direction: .recvonly)
     }
 
-    /// Connects, stays for a while and leaves; `done` is called once, with what went wrong if anything did.
+    /// Whoever hears nothing stays for so long.
+    private static let patience = Duration.seconds(30)
+
+    /// Connects, stays for a while from its first packet on, and leaves; `done` is called once, with what went wrong if anything did.
     /// - Parameter limit: until it is connected.
     func watch(for duration: Duration, within limit: Duration, done: @escaping (String?) -> Void) {
         self.done = done
@@ -60,12 +63,16 @@ final class WHEPViewer {
         let connection = try WHIPConnection(loop: loop, server: resource.server, offer: offer, context: context)
         connection.onConnected = { [unowned self] in
             connectedAfter = EventLoop.monotonicNow() - start
-            timer = loop.schedule(after: duration) { [unowned self] in leave(nil) }
+            let stay = heardAfter == nil ? max(duration, Self.patience) : duration
+            timer = loop.schedule(after: stay) { [unowned self] in leave(nil) }
         }
         connection.onClosed = { [unowned self] in leave("the server closed the connection") }
         unsafe connection.onMedia = { [unowned self] packet in
             let now = EventLoop.monotonicNow()
-            if heardAfter == nil { heardAfter = now - start }
+            if heardAfter == nil {
+                heardAfter = now - start
+                timer = loop.schedule(after: duration) { [unowned self] in leave(nil) }
+            }
             unsafe sink.take(UnsafeRawBufferPointer(packet), now: now)
         }
         return connection

@@ -15,7 +15,7 @@ struct WatchWHEP: ParsableCommand {
     @OptionGroup var credentials: WHIPCredentials
     @Option(help: "Viewers; by default one for each token.")
     var viewers: Int?
-    @Option(help: "How long each watches, in seconds.")
+    @Option(help: "How long each watches from its first packet on, in seconds.")
     var seconds = 1.0
     @Option(help: "Viewers at a time.")
     var concurrency = 1

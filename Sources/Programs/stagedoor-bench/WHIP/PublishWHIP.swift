@@ -188,7 +188,8 @@ struct PublishWHIP: ParsableCommand {
         report.add(publishers)
     }
 
-    private static let setUpLimit = Duration.seconds(10)
+    /// Of a server on a machine that is busy with others as well.
+    private static let setUpLimit = Duration.seconds(60)
     private static let drainTime = Duration.milliseconds(300)
 }
 
