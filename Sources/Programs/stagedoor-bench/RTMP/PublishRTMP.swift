@@ -17,7 +17,7 @@ struct PublishRTMP: ParsableCommand {
     var keys: String?
     @Option(help: "Streams; by default one for each key.")
     var streams: Int?
-    @Option(help: "How long, in seconds.")
+    @Option(help: "How long, in seconds; less when the server has ended every stream.")
     var seconds = 10.0
     @Option(help: "Media seconds for each second of time.")
     var speed = 1.0
@@ -49,7 +49,7 @@ struct PublishRTMP: ParsableCommand {
             file: file,
             bodies: file.tags.map { marks && $0.takesMark ? LatencyMark.inserted(into: $0.body) : $0.body },
             isMarked: marks, firstTimestamp: firstTimestamp, repeatsExtendedTimestamp: repeatExtendedTimestamp, speed: speed,
-            rests: media.rest)
+            rests: media.rest, seconds: seconds)
         let loop = try EventLoop()
         var report = Report()
         var connecting = Percentiles()
@@ -73,7 +73,8 @@ struct PublishRTMP: ParsableCommand {
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
-        let ends = loop.schedule(after: .seconds(seconds)) { loop.stop() }
+        for publisher in publishers { publisher.onDone = { if publishers.allSatisfy(\.isDone) { loop.stop() } } }
+        let ends = loop.schedule(after: .seconds(seconds) + Self.patience) { loop.stop() }
         let interrupts = [SIGINT, SIGTERM].map { loop.watchSignal($0) { loop.stop() } }
         loop.run()
         withExtendedLifetime((ends, interrupts)) {}
@@ -82,8 +83,14 @@ struct PublishRTMP: ParsableCommand {
         report.endedByServer = publishers.count { $0.endedAt != nil }
         report.messages = publishers.reduce(0) { $0 + $1.sentMessages }
         report.bytes = publishers.reduce(0) { $0 + $1.sentBytes }
-        for publisher in publishers { publisher.stop(ending) }
+        for publisher in publishers {
+            publisher.onDone = {}
+            publisher.stop(ending)
+        }
     }
+
+    /// For what is late, or waits for the server to read it.
+    private static let patience = Duration.seconds(60)
 
     private func streamURLs() throws -> [String] {
         var names = key

@@ -14,18 +14,26 @@ final class Publisher {
         /// Media seconds sent for each second of time.
         var speed: Double
         var rests: [LayerRest]
+        /// For so long: media of this time is sent whole, also by a machine that is late.
+        var seconds: Double
     }
 
     private(set) var sentMessages = 0
     private(set) var sentBytes = 0
     /// When the server ended the connection.
     private(set) var endedAt: MonotonicTime?
+    /// All media has been sent, or the server has ended the connection.
+    var onDone: () -> Void = {}
+    var isDone: Bool { endedAt != nil || isAtEnd && client.waitingByteCount == 0 }
 
     private let plan: Plan
     private let client: RTMPClient
     private let loop: EventLoop
     private let chunks: MessageChunks
     private let startedAt: MonotonicTime
+    /// Seconds since then.
+    private let limit: Double
+    private var isAtEnd = false
     private var next = 0
     private var repetition = 0
     private var rests: LayerRests
@@ -37,6 +45,7 @@ final class Publisher {
         (self.plan, self.client, self.loop, rests) = (plan, client, loop, LayerRests(plan.rests))
         chunks = MessageChunks(repeatsExtendedTimestamp: plan.repeatsExtendedTimestamp, messageStreamID: client.messageStreamID)
         startedAt = loop.now.advanced(by: delay)
+        limit = plan.seconds - delay.inSeconds
         _ = client.send(MessageChunks.setChunkSize)
         reading = loop.watch(descriptor: client.descriptor, for: .read, priority: .normal) { [unowned self] in
             if !client.drain() { end() }
@@ -60,7 +69,8 @@ final class Publisher {
             let tag = plan.file.tags[next]
             let seconds = Double(tag.timestamp + repetition * plan.file.duration) / 1_000
             wait = seconds / plan.speed - (loop.now - startedAt).inSeconds
-            if wait > 0 { break }
+            isAtEnd = seconds / plan.speed >= limit
+            if isAtEnd || wait > 0 { break }
             if isSent(tag, at: seconds) { append(tag, to: &output) }
             next += 1
             if next == plan.file.tags.count { (next, repetition) = (0, repetition + 1) }
@@ -68,6 +78,8 @@ final class Publisher {
         sentBytes += output.count
         if !client.send(output) { return end() }
         if client.waitingByteCount > 0 { retryLater() }
+        if isDone { onDone() }
+        if isAtEnd { return }
         timer = loop.schedule(after: .seconds(wait)) { [unowned self] in step() }
     }
 
@@ -90,13 +102,16 @@ final class Publisher {
     private func retryLater() {
         retry = loop.watch(descriptor: client.descriptor, for: .write, priority: .normal) { [unowned self] in
             if !client.flush() { return end() }
-            if client.waitingByteCount == 0 { retry = nil }
+            if client.waitingByteCount > 0 { return }
+            if isDone { onDone() }
+            retry = nil
         }
     }
 
     private func end() {
         endedAt = loop.now
         stop(.fin)
+        onDone()
     }
 }
 

@@ -154,12 +154,12 @@ struct PublishWHIP: ParsableCommand {
     private func publish(_ clip: RTPClip, by publishers: [WHIPPublisher], on loop: EventLoop, into report: inout Report) {
         guard !publishers.isEmpty else { return }
         for (index, publisher) in publishers.enumerated() {
-            publisher.onEnd = { if publishers.allSatisfy(\.isEndedByServer) { loop.stop() } }
-            publisher.publish(clip, delay: media.delay(of: index, among: publishers.count))
+            publisher.onEnd = { if publishers.allSatisfy({ $0.isEndedByServer || $0.isDone }) { loop.stop() } }
+            publisher.publish(clip, delay: media.delay(of: index, among: publishers.count), for: .seconds(seconds))
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
-        let ends = loop.schedule(after: .seconds(seconds)) { loop.stop() }
+        let ends = loop.schedule(after: .seconds(seconds) + Self.setUpLimit) { loop.stop() }
         let rebinding = rebindAfter.map {
             loop.schedule(after: .seconds($0)) { publishers.first?.rebind() }
         }

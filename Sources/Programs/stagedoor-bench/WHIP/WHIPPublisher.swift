@@ -25,7 +25,9 @@ final class WHIPPublisher {
     private(set) var isEndedByServer = false
     /// From the first packet to the server's goodbye.
     private(set) var endedAfter: Duration?
-    /// The server ended the connection.
+    /// All media has been sent.
+    private(set) var isDone = false
+    /// That, or the server ended the connection.
     var onEnd: (() -> Void)?
     private(set) var isDeleted: Bool?
     private(set) var deletionFault: String?
@@ -41,6 +43,8 @@ final class WHIPPublisher {
     private var rests: LayerRests
     private var postedAt = MonotonicTime.zero
     private var startedAt = MonotonicTime.zero
+    /// Nanoseconds since then.
+    private var limit = Int64.max
     private let loss: Double
     /// Losses by now, less those that were: every run loses the same packets.
     private var owedLoss = 0.0
@@ -114,8 +118,11 @@ final class WHIPPublisher {
 
     // MARK: - Media
 
-    func publish(_ clip: RTPClip, delay: Duration) {
-        startedAt = loop.now + delay
+    /// - Parameters:
+    ///   - delay: until it begins.
+    ///   - time: from now on; media of this time is sent whole, also by a machine that is late.
+    func publish(_ clip: RTPClip, delay: Duration, for time: Duration) {
+        (startedAt, limit) = (loop.now + delay, (time - delay).nanoseconds)
         pace = loop.schedule(after: delay) { [unowned self] in step(clip) }
         timers = [
             loop.schedule(after: delay, repeating: Self.reportInterval) { [unowned self] in sendReports() }
@@ -128,9 +135,10 @@ final class WHIPPublisher {
         let elapsed = (EventLoop.monotonicNow() - startedAt).nanoseconds
         while true {
             let packet = clip.packets[next]
-            let wait = packet.due + Int64(repetition * clip.duration) * 1_000_000 - elapsed
-            if wait > 0 {
-                pace = loop.schedule(after: .nanoseconds(wait)) { [unowned self] in step(clip) }
+            let due = packet.due + Int64(repetition * clip.duration) * 1_000_000
+            if due >= limit { return finish() }
+            if due > elapsed {
+                pace = loop.schedule(after: .nanoseconds(due - elapsed)) { [unowned self] in step(clip) }
                 return
             }
             let seconds = Double(packet.due) / 1e9 + Double(repetition * clip.duration) / 1_000
@@ -140,6 +148,11 @@ final class WHIPPublisher {
             next += 1
             if next == clip.packets.count { (next, repetition) = (0, repetition + 1) }
         }
+    }
+
+    private func finish() {
+        isDone = true
+        onEnd?()
     }
 
     /// Sends the clip's first access unit and no more, marked with the time of the POST.
