@@ -13,7 +13,7 @@ import Wire
 @testable import ClientConfiguration
 @testable import MediaContract
 
-@Suite("GetClientConfiguration", .timeLimit(.minutes(2)))
+@Suite("GetClientConfiguration", .timeLimit(.minutes(10)))
 struct ClientConfigurationEndpointTests {
     private let place: SetupPlace
 

@@ -29,7 +29,7 @@ struct AuthorizeHookTests {
         let request = PublishRequest(
             credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
         authorizer.authorize(request) { new in answer.withLock { $0 = new } }
-        _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(20))
+        _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(120))
         return answer.withLock { $0 }
     }
 
@@ -87,7 +87,7 @@ struct AuthorizeHookTests {
                 if case .success = result { granted.withLock { $0 += 1 } }
             }
         }
-        #expect(loop.run(until: { open.count >= AuthorizeHook.maximumAsked }, within: .seconds(20)))
+        #expect(loop.run(until: { open.count >= AuthorizeHook.maximumAsked }, within: .seconds(120)))
         var most = 0
         let areAllGranted = loop.run(
             until: {
@@ -119,7 +119,7 @@ struct AuthorizeHookTests {
                 if case .failure(let refusal) = result { refusals.withLock { $0.append(refusal.code) } }
             }
         }
-        #expect(loop.run(until: { open.count == AuthorizeHook.maximumAsked }, within: .seconds(20)))
+        #expect(loop.run(until: { open.count == AuthorizeHook.maximumAsked }, within: .seconds(120)))
         _ = loop.run(until: { false }, within: .milliseconds(100))
         open.removeFirst()(AuthorizeHook.Answer(status: 204, body: []))
         #expect(refusals.withLock { $0 } == [.overloaded])

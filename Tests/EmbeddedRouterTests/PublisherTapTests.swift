@@ -70,7 +70,7 @@ struct PublisherTapTests {
     }
 
     /// Else the rate of a peak stays told until another one is a quarter away from it.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `readers hear of rates that moved by less than a quarter after a while`() throws {
         let loop = try EventLoop()
         var told: [Int] = []
@@ -89,7 +89,7 @@ struct PublisherTapTests {
             publication.tick(at: clock.now)
             forward(1)
         }
-        #expect(loop.run(until: { told.last == 7_000_000 }, within: .seconds(30)), "\(told)")
+        #expect(loop.run(until: { told.last == 7_000_000 }, within: .seconds(120)), "\(told)")
         #expect(told.contains(8_000_000))
         withExtendedLifetime(mailbox) {}
     }

@@ -32,7 +32,7 @@ struct StageBoardTests {
         // Behind all that was told, by the same way.
         let end = StageBoard.Notice(watcher: watcher, event: .left(participantID: "nobody"))
         mailbox.sender.send(end)
-        #expect(loop.run(until: { notices.last == end }, within: .seconds(20)))
+        #expect(loop.run(until: { notices.last == end }, within: .seconds(120)))
         _ = notices.popLast()
         #expect(notices.allSatisfy { $0.watcher == watcher })
         return notices.map { notice in

@@ -97,7 +97,7 @@ struct EventLoopTests {
             }
             for index in stride(from: 0, to: timers.count, by: 3) { timers[index] = nil }
         }
-        #expect(loop.run(until: { fired == 6_666 }, within: .seconds(20)))
+        #expect(loop.run(until: { fired == 6_666 }, within: .seconds(120)))
         start.cancel()
     }
 
@@ -191,7 +191,7 @@ struct EventLoopTests {
                 fired.append(loop.now)
             }
         }
-        #expect(loop.run(until: { fired.count >= 30 }, within: .seconds(20)))
+        #expect(loop.run(until: { fired.count >= 30 }, within: .seconds(120)))
         // Those whose first phase lies behind the first tick begin one tick later.
         #expect(Set(fired).count <= 5)
         #expect(fired.allSatisfy { $0.nanoseconds % 200_000_000 < 100_000_000 || loop.statistics.longestLag > .milliseconds(50) })

@@ -21,7 +21,7 @@ struct MailboxTests {
                 for number in 0..<messageCount { sender.send((thread, number)) }
             }
         }
-        #expect(loop.run(until: { received == threadCount * messageCount }, within: .seconds(50)))
+        #expect(loop.run(until: { received == threadCount * messageCount }, within: .seconds(120)))
         threads.forEach { $0.join() }
     }
 

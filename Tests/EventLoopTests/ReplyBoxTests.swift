@@ -191,7 +191,7 @@ struct ReplyBoxTests {
                 for (index, reply) in replies.enumerated() where index % 10 != 0 { reply(1) }
             }
         }
-        #expect(loop.run(until: { sum + unanswered == 8_000 }, within: .seconds(50)))
+        #expect(loop.run(until: { sum + unanswered == 8_000 }, within: .seconds(120)))
         #expect(unanswered == 800)
         threads.forEach { $0.join() }
     }
@@ -204,7 +204,7 @@ struct ReplyBoxTests {
             var isReceived = false
             let fence = try Mailbox<Void>(loop: loop) { isReceived = true }
             fence.sender.send(())
-            #expect(loop.run(until: { isReceived }, within: .seconds(30)))
+            #expect(loop.run(until: { isReceived }, within: .seconds(120)))
         }
     }
 

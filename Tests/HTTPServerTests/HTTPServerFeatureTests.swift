@@ -178,12 +178,12 @@ struct HTTPServerFeatureTests {
             client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
             return client
         }
-        #expect(loop.run(until: { held.count == 1 && streams.count == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { held.count == 1 && streams.count == 1 }, within: .seconds(120)))
         server = nil
         #expect(!held[0].isOpen && !streams[0].isOpen)
         held[0].respond(HTTPResponse(.ok))
         streams[0].send(ServerSentEvent(data: "late"))
-        #expect(loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(20)))
+        #expect(loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(120)))
     }
 
     @Test func `it tells of a listener that cannot listen again`() throws {

@@ -70,7 +70,7 @@ final class ServerUnderTest {
     }
     var cancelled: Int { inbox.cancelled }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(120)) }
 
     func connect(tls: TLSContext? = nil) throws -> RawClient {
         RawClient(

@@ -48,13 +48,13 @@ struct ServiceNotifierTests {
         let notifier = try #require(
             ServiceNotifier(loop: loop, environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "20000"]))
         notifier.ready()
-        #expect(loop.run(until: { manager.lines.last == "WATCHDOG=1" }, within: .seconds(20)))
+        #expect(loop.run(until: { manager.lines.last == "WATCHDOG=1" }, within: .seconds(120)))
         notifier.passOn(to: 7)
         notifier.stop()
         #expect(!loop.run(until: { manager.lines.last != "MAINPID=7" }, within: .milliseconds(60)))
         notifier.takeBack()
         #expect(manager.lines.suffix(2) == ["MAINPID=\(getpid())", "READY=1"])
-        #expect(loop.run(until: { manager.lines.last == "WATCHDOG=1" }, within: .seconds(20)))
+        #expect(loop.run(until: { manager.lines.last == "WATCHDOG=1" }, within: .seconds(120)))
         notifier.stop()
         #expect(manager.lines.last == "STOPPING=1")
     }

@@ -262,7 +262,7 @@ struct ConnectionLimitTests {
         let encoder = bench.connect()
         encoder.handshake()
         encoder.command("connect", 1, .object(["app": "app"]))
-        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(30)))
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(120)))
         #expect(encoder.words.contains("SD-1023"))
     }
 
@@ -270,7 +270,7 @@ struct ConnectionLimitTests {
         let bench = try IngestBench(settings { $0.idleTimeout = .milliseconds(100) })
         let encoder = bench.connect()
         encoder.connectAndPublish()
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(20)))
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)))
         #expect(bench.leases.liveCount == 0)
     }
 
@@ -279,7 +279,7 @@ struct ConnectionLimitTests {
         bench.authorizer.isSilent.withLock { $0 = true }
         let encoder = bench.connect()
         encoder.connectAndPublish()
-        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(20)))
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(120)))
         #expect(encoder.words.contains("SD-1014"))
     }
 

@@ -359,7 +359,7 @@ struct MultitrackTakeoverTests {
         func publish(_ address: String, widths: [Int]) -> FakeEncoder {
             let encoder = bench.connect(from: address)
             encoder.connectAndPublish()
-            #expect(bench.run(until: { encoder.hasStarted }, within: .seconds(20)))
+            #expect(bench.run(until: { encoder.hasStarted }, within: .seconds(120)))
             for (track, width) in widths.enumerated() {
                 let size = PictureSize(width: width, height: width * 9 / 16)
                 encoder.message(9, MultitrackTests.header(UInt8(track), size))
@@ -369,7 +369,7 @@ struct MultitrackTakeoverTests {
         let first = publish("192.0.2.1:1", widths: [1_280, 640, 320])
         #expect(bench.host.publications[0].layers.map(\.width) == [1_280, 640, 320])
         let second = publish("192.0.2.2:1", widths: [960, 480])
-        #expect(bench.run(until: { first.isClosing }, within: .seconds(20)))
+        #expect(bench.run(until: { first.isClosing }, within: .seconds(120)))
         #expect(bench.host.ends == [.takenOver])
         #expect(bench.host.publications[1].layers.map(\.width) == [960, 480])
         second.command("FCUnpublish", 9, .null, ["KEY"])

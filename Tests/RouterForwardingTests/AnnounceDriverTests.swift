@@ -176,10 +176,10 @@ struct AnnounceDriverTests {
         var announcement = Self.announcement()
         var results: [Result<LegPlan, AnnounceFailure>] = []
         driver.announce(announcement) { results.append($0) }
-        #expect(loop.run(until: { results.count == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { results.count == 1 }, within: .seconds(120)))
         announcement.generation = 6
         driver.announce(announcement) { results.append($0) }
-        #expect(loop.run(until: { results.count == 2 }, within: .seconds(20)))
+        #expect(loop.run(until: { results.count == 2 }, within: .seconds(120)))
         #expect((try? results[0].get().tracks.map(\.isNACKed)) == [true])
         guard case .failure(.staleGeneration) = results[1] else {
             Issue.record("accepted a lower generation")

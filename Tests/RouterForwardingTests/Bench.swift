@@ -127,7 +127,7 @@ final class Bench: MediaSource {
         return plan
     }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(120)) }
 
     func send(_ packet: RTCPPacket, through socket: UDPSocket) {
         var writer = ByteWriter()

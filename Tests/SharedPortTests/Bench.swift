@@ -78,7 +78,7 @@ final class Bench {
                 loop: loop, connectingTo: address, tls: tls ? material.client : nil, serverName: tls ? "localhost" : nil))
     }
 
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(20)) }
+    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(120)) }
 
     /// Lets what was sent arrive by itself.
     func turn() {

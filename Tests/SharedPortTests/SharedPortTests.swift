@@ -9,7 +9,7 @@ import Wire
 
 @testable import SharedPort
 
-@Suite("Shared port", .timeLimit(.minutes(1)))
+@Suite("Shared port", .timeLimit(.minutes(10)))
 struct SharedPortTests {
     @Test func `HTTP over TLS is served though its first bytes were looked at`() throws {
         let bench = try Bench()

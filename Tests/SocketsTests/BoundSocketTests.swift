@@ -31,12 +31,12 @@ struct BoundSocketTests {
         // As another process does, with duplicates.
         for socket in group { try socket.descriptor.duplicate().refuseConnections() }
         let refused = Client(try TCPStream(loop: loop, connectingTo: address))
-        #expect(loop.run(until: { refused.closure != nil }, within: .seconds(20)))
+        #expect(loop.run(until: { refused.closure != nil }, within: .seconds(120)))
         #expect(refused.closure == .connectFailed(ECONNREFUSED))
         #expect(try BoundSocket.group(.tcp, address, count: 2).count == 2)
         for listener in listeners { listener.resume() }
         let served = Client(try TCPStream(loop: loop, connectingTo: address))
-        #expect(loop.run(until: { accepted == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { accepted == 1 }, within: .seconds(120)))
         withExtendedLifetime(served) {}
     }
 
@@ -54,7 +54,7 @@ struct BoundSocketTests {
         other = nil
         listener.resume()
         let client = Client(try TCPStream(loop: loop, connectingTo: socket.localAddress))
-        #expect(loop.run(until: { accepted == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { accepted == 1 }, within: .seconds(120)))
         #expect(faults == [EADDRINUSE])
         withExtendedLifetime((listener, client)) {}
     }

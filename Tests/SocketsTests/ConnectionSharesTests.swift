@@ -39,7 +39,7 @@ struct ConnectionSharesTests {
             doors[worker].accept(connection(ends[0]))
         }
 
-        func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(30)) }
+        func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(120)) }
     }
 
     private static func connection(_ descriptor: CInt) -> AcceptedConnection {

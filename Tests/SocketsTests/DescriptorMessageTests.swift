@@ -15,7 +15,7 @@ struct DescriptorMessageTests {
         listener = try TCPListener(loop: loop, socket: socket) { _ in }
         listener?.stop()
         let client = Client(try TCPStream(loop: loop, connectingTo: socket.localAddress))
-        #expect(loop.run(until: { client.isOpen }, within: .seconds(20)))
+        #expect(loop.run(until: { client.isOpen }, within: .seconds(120)))
 
         try DescriptorMessage(bytes: [42], descriptors: [socket.descriptor]).send(over: near)
         let message = try #require(try DescriptorMessage.receive(over: far))
@@ -24,7 +24,7 @@ struct DescriptorMessageTests {
         #expect(passed.localAddress == socket.localAddress)
         var accepted: [AcceptedConnection] = []
         let successor = try TCPListener(loop: loop, socket: passed) { accepted.append($0) }
-        #expect(loop.run(until: { accepted.count == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { accepted.count == 1 }, within: .seconds(120)))
         #expect(successor.localAddress != address)
         #expect(DescriptorMessage.peerUser(of: far) == getuid())
     }

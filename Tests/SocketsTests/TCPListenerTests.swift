@@ -11,7 +11,7 @@ struct TCPListenerTests {
         var accepted: AcceptedConnection?
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { accepted = $0 }
         let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
-        #expect(loop.run(until: { accepted != nil }, within: .seconds(30)))
+        #expect(loop.run(until: { accepted != nil }, within: .seconds(120)))
         let descriptor = try #require(accepted).descriptor.number
         #expect(option(TCP_NODELAY, IPPROTO_TCP, of: descriptor) == 1)
         #expect(option(SO_KEEPALIVE, SOL_SOCKET, of: descriptor) == 1)

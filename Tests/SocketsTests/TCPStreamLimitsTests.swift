@@ -107,7 +107,7 @@ struct TCPStreamLimitsTests {
         let address = server.address
         server.listener = nil
         let client = Client(try TCPStream(loop: loop, connectingTo: address))
-        #expect(loop.run(until: { client.closure != nil }, within: .seconds(20)))
+        #expect(loop.run(until: { client.closure != nil }, within: .seconds(120)))
         #expect(client.closure == .connectFailed(ECONNREFUSED))
     }
 
@@ -166,12 +166,12 @@ struct TCPStreamLimitsTests {
                 Issue.record("\(error)")
             }
         }
-        #expect(loop.run(until: { doors.withLock { $0 } != nil }, within: .seconds(20)))
+        #expect(loop.run(until: { doors.withLock { $0 } != nil }, within: .seconds(120)))
         let door = try #require(doors.withLock { $0 })
         let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { door.send($0) }
         let client = Client(try TCPStream(loop: loop, connectingTo: listener.localAddress))
         client.stream.write([1, 2, 3])
-        #expect(loop.run(until: { client.received == [1, 2, 3] }, within: .seconds(20)))
+        #expect(loop.run(until: { client.received == [1, 2, 3] }, within: .seconds(120)))
         door.send(nil)
         worker.join()
         #expect(echoed.withLock { $0 } == 3)

@@ -62,7 +62,7 @@ struct HandoverChannelTests {
         }
         let (a, b) = try DescriptorMessage.makePair()
         near.send(.sockets([SocketRole(.rtmp, worker: 1), SocketRole(.lock)]), [a, b])
-        #expect(loop.run(until: { received.count == 2 }, within: .seconds(20)))
+        #expect(loop.run(until: { received.count == 2 }, within: .seconds(120)))
         #expect(received.map(\.0) == [SocketRole(.rtmp, worker: 1), SocketRole(.lock)])
     }
 
@@ -76,7 +76,7 @@ struct HandoverChannelTests {
         writer.write(UInt32(text.utf8.count))
         writer.write(contentsOf: text.utf8)
         for frame in MessageFrames.cut(writer.bytes) { try frame.send(over: raw) }
-        #expect(loop.run(until: { channel.isClosed }, within: .seconds(20)))
+        #expect(loop.run(until: { channel.isClosed }, within: .seconds(120)))
         channel.close()
         #expect(closings == 1)
     }
@@ -87,7 +87,7 @@ struct HandoverChannelTests {
         far.onClosed = { heard.append("closed") }
         near.send(.left)
         near.close()
-        #expect(loop.run(until: { far.isClosed }, within: .seconds(20)))
+        #expect(loop.run(until: { far.isClosed }, within: .seconds(120)))
         #expect(heard == ["left", "closed"])
     }
 
@@ -96,7 +96,7 @@ struct HandoverChannelTests {
         let duplicates = try [a.duplicate(), b.duplicate()]
         let (one, other) = (HandoverChannel(loop: loop, descriptor: a), HandoverChannel(loop: loop, descriptor: b))
         other.close()
-        #expect(loop.run(until: { one.isClosed }, within: .seconds(20)))
+        #expect(loop.run(until: { one.isClosed }, within: .seconds(120)))
         #expect(!one.send(.left), "and what is said then goes nowhere")
         withExtendedLifetime(duplicates) {}
     }
@@ -108,12 +108,12 @@ struct HandoverChannelTests {
         for life in lives { far.follow(life.0) }
         #expect(far.lifeLines.count == 2)
         near.close()
-        #expect(loop.run(until: { far.isClosed }, within: .seconds(20)))
+        #expect(loop.run(until: { far.isClosed }, within: .seconds(120)))
         lives.removeFirst()
-        #expect(loop.run(until: { far.lifeLines.count == 1 }, within: .seconds(20)))
+        #expect(loop.run(until: { far.lifeLines.count == 1 }, within: .seconds(120)))
         #expect(heard == ["closed"], "one of them lives")
         lives = []
-        #expect(loop.run(until: { heard.count == 2 }, within: .seconds(20)))
+        #expect(loop.run(until: { heard.count == 2 }, within: .seconds(120)))
         #expect(heard == ["closed", "gone"])
     }
 
@@ -124,10 +124,10 @@ struct HandoverChannelTests {
         (far.onClosed, far.onGone) = ({ heard.append("closed") }, { heard.append("gone") })
         if let life { far.follow(life.0) }
         life = nil
-        #expect(loop.run(until: { far.lifeLines.isEmpty }, within: .seconds(20)))
+        #expect(loop.run(until: { far.lifeLines.isEmpty }, within: .seconds(120)))
         near.send(.left)
         near.close()
-        #expect(loop.run(until: { heard.count == 3 }, within: .seconds(20)))
+        #expect(loop.run(until: { heard.count == 3 }, within: .seconds(120)))
         #expect(heard == ["message", "closed", "gone"])
     }
 

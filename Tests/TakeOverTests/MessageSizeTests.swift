@@ -78,7 +78,7 @@ struct MessageSizeTests {
         #expect(!near.send(.request(number: 1, HandedRequest(request))))
         var isThere = false
         far.onMessage = { message, _ in if case .left = message { isThere = true } }
-        #expect(near.send(.left) && loop.run(until: { isThere }, within: .seconds(20)))
+        #expect(near.send(.left) && loop.run(until: { isThere }, within: .seconds(120)))
     }
 
     /// Every kind that a peer, or who manages stages, can make large. What is of fixed size is told at the end.

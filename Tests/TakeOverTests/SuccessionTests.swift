@@ -18,7 +18,7 @@ struct SuccessionTests {
     @Test func `the successor gets the sockets, what is told of the store, the leases, and the place`() throws {
         let bench = try PredecessorBench()
         let successor = try SuccessorThread(of: bench, until: .inPlace)
-        #expect(bench.loop.run(until: { bench.handOvers == 1 && successor.isOver }, within: .seconds(20)))
+        #expect(bench.loop.run(until: { bench.handOvers == 1 && successor.isOver }, within: .seconds(120)))
         let found = try successor.found.get()
         #expect(found.generation == 3 && found.roles == [SocketRole(.rtmp), SocketRole(.lock)])
         #expect(found.living == [LivingParticipant(sessionID: "st-1", participantID: "p")])
@@ -29,8 +29,8 @@ struct SuccessionTests {
     func `one that ends anywhere on its way gives the place back`(depth: Depth) throws {
         let bench = try PredecessorBench()
         let successor = try SuccessorThread(of: bench, until: depth)
-        #expect(bench.loop.run(until: { successor.isOver && bench.closings == 1 }, within: .seconds(20)))
-        #expect(bench.loop.run(until: { bench.machine.obstacle == nil }, within: .seconds(20)))
+        #expect(bench.loop.run(until: { successor.isOver && bench.closings == 1 }, within: .seconds(120)))
+        #expect(bench.loop.run(until: { bench.machine.obstacle == nil }, within: .seconds(120)))
         #expect(bench.hasStore == true && bench.admits)
     }
 
@@ -38,7 +38,7 @@ struct SuccessionTests {
         let bench = try PredecessorBench()
         bench.closesWhenAsked = true
         let successor = try SuccessorThread(of: bench, until: .inPlace)
-        #expect(bench.loop.run(until: { successor.isOver }, within: .seconds(20)))
+        #expect(bench.loop.run(until: { successor.isOver }, within: .seconds(120)))
         #expect(throws: HandoverError.gone) { try successor.found.get() }
     }
 

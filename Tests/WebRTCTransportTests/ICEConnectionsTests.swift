@@ -20,13 +20,13 @@ struct ICEConnectionsTests {
         let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
         var isClosed = false
         client.onClosed = { _ in isClosed = true }
-        #expect(loop.run(until: { !accepted.isEmpty }, within: .seconds(20)))
+        #expect(loop.run(until: { !accepted.isEmpty }, within: .seconds(120)))
         do {
             let stream = TCPStream(loop: loop, accepted: accepted.removeFirst())
             port.adopt(try #require(stream.detach()), of: StubEntry(on: context))
         }
         #expect(port.connections.isEmpty)
-        #expect(loop.run(until: { isClosed }, within: .seconds(20)))
+        #expect(loop.run(until: { isClosed }, within: .seconds(120)))
         port.stop()
     }
 
@@ -47,11 +47,11 @@ struct ICEConnectionsTests {
             client.onClosed = { _ in closed += 1 }
             return client
         }
-        #expect(loop.run(until: { accepted == count && closed == 3 }, within: .seconds(20)))
+        #expect(loop.run(until: { accepted == count && closed == 3 }, within: .seconds(120)))
         #expect(strangers.count == 5 && metrics.refusedStreams.value == 3)
         connections.closeAll()
         #expect(strangers.count == 0)
-        #expect(connections.isEmpty && loop.run(until: { closed == count }, within: .seconds(20)))
+        #expect(connections.isEmpty && loop.run(until: { closed == count }, within: .seconds(120)))
         withExtendedLifetime(clients) {}
     }
 
@@ -71,7 +71,7 @@ struct ICEConnectionsTests {
         var clients: [TCPStream] = []
         func connect() throws {
             clients.append(try TCPStream(loop: loop, connectingTo: listener.localAddress))
-            #expect(loop.run(until: { paths.count == clients.count }, within: .seconds(20)))
+            #expect(loop.run(until: { paths.count == clients.count }, within: .seconds(120)))
         }
         try connect()
         connections.authenticate(paths[0])
@@ -96,7 +96,7 @@ struct ICEConnectionsTests {
         }
         let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
         client.onOpen = { isOpen = true }
-        #expect(loop.run(until: { !paths.isEmpty && isOpen }, within: .seconds(20)))
+        #expect(loop.run(until: { !paths.isEmpty && isOpen }, within: .seconds(120)))
         let path = try #require(paths.first)
         connections.authenticate(path)
         client.pauseReading()

@@ -47,7 +47,7 @@ struct PeerTransportTests {
         #expect(scheduler.counters.delayed - before == PeerHandshake.maximumWaitingSteps)
         var isAnswered = false
         peer.onDatagrams = { _ in isAnswered = true }
-        #expect(port.loop.run(until: { isAnswered }, within: .seconds(20)))
+        #expect(port.loop.run(until: { isAnswered }, within: .seconds(120)))
         session.end(.shutdown)
         port.stop()
     }
@@ -61,7 +61,7 @@ struct PeerTransportTests {
             session.end(.shutdown)
             ended = session
         }
-        #expect(port.loop.run(until: { ended == nil }, within: .seconds(20)))
+        #expect(port.loop.run(until: { ended == nil }, within: .seconds(120)))
         session.end(.shutdown)
         port.stop()
     }
@@ -71,7 +71,7 @@ struct PeerTransportTests {
         session.startHandshake()
         var isReached = false
         peer.onDatagrams = { _ in isReached = true }
-        #expect(port.loop.run(until: { isReached }, within: .seconds(20)))
+        #expect(port.loop.run(until: { isReached }, within: .seconds(120)))
         session.end(.shutdown)
         port.stop()
     }
