@@ -21,8 +21,8 @@ struct RebindingTests {
             client.rebind()
             let start = ContinuousClock.now
             while start.duration(to: .now) < Self.silence / 3 {
-                for _ in 0..<10 { client.sendFrame() }
-                sent += 10
+                for _ in 0..<30 { client.sendFrame() }
+                sent += 30
                 #expect(eventually { gateway.output["roamer"]?.video.count == sent })
                 client.pump(within: 5)
             }

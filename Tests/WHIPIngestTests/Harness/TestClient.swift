@@ -96,7 +96,7 @@ final class TestClient {
 
     /// Checks until a response comes back on that socket.
     func connectICE(_ index: Int = 0, useCandidate: Bool = true) -> Bool {
-        for _ in 0..<150 {
+        for _ in 0..<600 {
             check(index, useCandidate: useCandidate)
             if waitForSTUN(index) { return true }
         }
@@ -114,7 +114,7 @@ final class TestClient {
     }
 
     /// Runs DTLS to its end.
-    func connectDTLS(within limit: Double = 15) throws -> Bool {
+    func connectDTLS(within limit: Double = 60) throws -> Bool {
         guard let text = answer?.media[0].attributes.first(Fingerprint.self) else { return false }
         let expected = [CertificateFingerprint(hash: text.hashFunction, bytes: text.bytes)]
         if dtls == nil {

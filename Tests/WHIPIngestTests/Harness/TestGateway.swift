@@ -234,7 +234,7 @@ final class RecordingSink: MediaSink {
 }
 
 /// Waits for a condition, at most half a minute; returns what it says at the end.
-func eventually(within limit: Double = 30, _ condition: () -> Bool) -> Bool {
+func eventually(within limit: Double = 120, _ condition: () -> Bool) -> Bool {
     let end = Date().addingTimeInterval(limit)
     while Date() < end {
         if condition() { return true }
