@@ -53,7 +53,7 @@ extension Interop {
             expect("Chromium\n\(browser.output)", within: .seconds(60)) { container.log.contains("whip_connected") }
             let stage = try #require(quickstart.stageId)
             let viewer = try ProgramRun([
-                WHIP.python, WHIP.script("aiortc_whep.py"), "6", try #require(quickstart.whipToken),
+                "env", "UNTIL=1,0", WHIP.python, WHIP.script("aiortc_whep.py"), "6", try #require(quickstart.whipToken),
                 "http://\(address):8080/whep/\(stage)/\(quickstart.participantId)",
                 "http://\(address):8080/whep/\(stage)/\(try #require(quickstart.whipParticipantId))",
             ])

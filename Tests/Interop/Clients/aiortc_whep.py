@@ -7,7 +7,8 @@ brightness, sound, how often a picture's time was not after the one before; how 
 the bits of datagrams that came, and those of media in them without what was sent again, a second of the time that is counted.
 Environment: DROP=N drops every Nth video packet on its first arrival; HOLD=1 sends no DELETE; PLI=1 asks for a keyframe
 each second; PLACES=N only makes N sessions (of several tokens with commas between them, in turns), deletes them, and does it
-again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture.
+again; with KEEP=1 it leaves the first ones as they are; PICTURE=1 counts the seconds from when each has its first picture;
+UNTIL=PICTURES,SOUNDS goes on after them until each has decoded so many.
 """
 import array
 import asyncio
@@ -191,7 +192,7 @@ async def fill(count, token, url):
 async def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds, token, urls = float(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    signal.alarm(int(seconds) + 200)
+    signal.alarm(int(seconds) + (560 if 'UNTIL' in os.environ else 200))
     if os.environ.get('PLACES'):
         return await fill(int(os.environ['PLACES']), token, urls[0])
     is_over = asyncio.Event()
@@ -206,6 +207,9 @@ async def main():
             subscriber.before = await subscriber.received()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(is_over.wait(), seconds if any(started) else 0)
+        pictures, sounds = map(int, os.environ.get('UNTIL', '0,0').split(','))
+        while not is_over.is_set() and any(s.pictures < pictures or s.sounds < sounds for s in watching):
+            await asyncio.sleep(0.1)
         for handler in receivers:
             say('repeats', handler.repeats)
         for subscriber in subscribers:
