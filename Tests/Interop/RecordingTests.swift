@@ -38,7 +38,9 @@ extension Interop {
         func `WHIP's pictures and its sound are recorded`(audio: String, name: String, codec: String) throws {
             let folder = RecordingFolder()
             let gateway = try Gateway(configuration: "recording: {directory: \"\(folder.url.path)\", audio: \(audio)}")
-            let client = try WHIPClient.aiortc(gateway, seconds: 10)
+            let client = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped)
+            try gateway.awaitWHIP(pictures: 100, sounds: 200, from: client)
+            client.send(SIGUSR2)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output)")
             expect("it is over\n\(gateway.log.suffix(2_000))", within: .seconds(60)) { folder.hasEnded(1) }
             gateway.stop()

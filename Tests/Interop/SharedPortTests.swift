@@ -50,9 +50,11 @@ extension Interop {
             let capture = try gateway.captureFirstWHIP()
             let client = try ProgramRun(
                 network.command([
-                    WHIP.python, WHIP.script("browser_whip.py"), "11", "https://\(network.address):\(port)/publish", token,
-                    "pattern",
+                    WHIP.python, WHIP.script("browser_whip.py"), WHIP.untilTold, "https://\(network.address):\(port)/publish",
+                    token, "pattern",
                 ]))
+            try gateway.awaitWHIP(pictures: 100, sounds: 100, from: client)
+            client.send(SIGUSR2)
             #expect(client.status(within: .browserScript) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
             let metrics = try gateway.metrics()
             capture.finish()

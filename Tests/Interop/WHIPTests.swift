@@ -13,7 +13,7 @@ extension Interop {
         func `aiortc's pictures and sound are decoded at the router`() throws {
             let gateway = try Gateway()
             let (url, token) = try Self.endpoint(gateway)
-            try Self.expectDecoded(gateway) { try Self.client("aiortc_whip.py", ["11", url, token]) }
+            try Self.expectDecoded(gateway) { try Self.client("aiortc_whip.py", [Self.untilTold, url, token]) }
         }
 
         @Test(.timeLimit(.minutes(10)))
@@ -21,7 +21,7 @@ extension Interop {
             let gateway = try Gateway()
             let (url, token) = try Self.endpoint(gateway)
             let page = url.replacing(/\/whip$/, with: "/publish")
-            try Self.expectDecoded(gateway) { try Self.client("browser_whip.py", ["11", page, token, "camera"]) }
+            try Self.expectDecoded(gateway) { try Self.client("browser_whip.py", [Self.untilTold, page, token, "camera"]) }
         }
 
         /// Three layers of H.264 from the browser: one arrives, with numbers that go on, and is decoded.
@@ -32,7 +32,12 @@ extension Interop {
             let page = url.replacing(/\/whip$/, with: "/publish")
             let capture = try gateway.captureFirstWHIP()
             let client = try ProgramRun(
-                ["env", "LAYERS=3", Self.python, Self.script("browser_whip.py"), "10", page, token, "camera"])
+                ["env", "LAYERS=3", Self.python, Self.script("browser_whip.py"), Self.untilTold, page, token, "camera"])
+            try gateway.awaitWHIP(pictures: 250, sounds: 200, from: client)
+            try expect("several layers", within: .seconds(120)) {
+                try gateway.liveLayers().count { $0.bitsPerSecond > 0 } >= 2 || !client.isRunning
+            }
+            client.send(SIGUSR2)
             #expect(client.status(within: .browserScript) == 0, "\(client.output)")
             capture.finish()
             let layers = client.output.matches(of: /"video",(\d+),[^\]]*"[hml]"/).filter { Int($0.1) ?? 0 > 0 }
@@ -50,7 +55,7 @@ extension Interop {
             let (url, token) = try Self.endpoint(gateway)
             let script = Self.script("gst_whip.py")
             try Self.expectDecoded(gateway) {
-                try ProgramRun(network.command(["/usr/bin/python3", script, "11", url, token]))
+                try ProgramRun(network.command(["/usr/bin/python3", script, Self.untilTold, url, token]))
             }
         }
 
@@ -68,7 +73,7 @@ extension Interop {
             let gateway = try Gateway()
             let (url, token) = try Self.endpoint(gateway)
             try Self.expectDecoded(gateway) {
-                let client = try Self.client("aiortc_whip.py", ["12", url, token])
+                let client = try Self.client("aiortc_whip.py", [Self.untilTold, url, token])
                 expect("it connects", within: .seconds(60)) { client.output.contains("state connected") }
                 let flood = try ProgramRun.output(of: Self.offers(5_000, url: url), within: .seconds(300))
                 let statuses = Set(flood.split(separator: "\n"))
@@ -84,12 +89,17 @@ extension Interop {
             ]
         }
 
-        /// Runs a client to its end: what it sends in 10 s, however slowly it encodes, comes out as pictures and sound.
+        /// Seconds; whoever starts a client with them ends it by SIGUSR2.
+        static let untilTold = "\(Encoder.untilStopped)"
+
+        /// Runs a client until enough of it has come, however slowly it encodes: that comes out as pictures and sound.
         static func expectDecoded(
             _ gateway: Gateway, sourceLocation: SourceLocation = #_sourceLocation, _ publish: () throws -> ProgramRun
         ) throws {
             let capture = try gateway.captureFirstWHIP()
             let client = try publish()
+            try gateway.awaitWHIP(pictures: 100, sounds: 200, from: client)
+            client.send(SIGUSR2)
             let status = client.status(within: .browserScript)
             #expect(status == 0, "\(client.output) \(gateway.log.suffix(2_000))", sourceLocation: sourceLocation)
             capture.finish()
@@ -110,6 +120,20 @@ extension Interop {
 
         static func client(_ name: String, _ arguments: [String]) throws -> ProgramRun {
             try ProgramRun([python, script(name)] + arguments)
+        }
+    }
+}
+
+extension Gateway {
+    /// Returns once its WHIP publishers have brought so much from now on, all layers together, or the one that is looked at has ended.
+    func awaitWHIP(pictures: Double, sounds: Double, from client: ProgramRun) throws {
+        func came(_ kind: String) throws -> Double {
+            try metrics().sum("stagedoor_rx_frames_total", "protocol=\"whip\"", "kind=\"\(kind)\"")
+        }
+        let (video, audio) = (try came("video"), try came("audio"))
+        try expect("\(pictures) pictures and \(sounds) sounds\n\(client.output)", within: .seconds(240)) {
+            if !client.isRunning { return true }
+            return try came("video") >= video + pictures && came("audio") >= audio + sounds
         }
     }
 }

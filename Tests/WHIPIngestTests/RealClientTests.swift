@@ -140,15 +140,18 @@ struct RealClientTests {
         let gateway = try TestGateway(workers: 2, at: IPAddress("10.77.31.1")!)
         defer { gateway.stop() }
         let script = repositoryRoot + "Tests/Interop/Clients/gst_whip.py"
-        let client = Self.shell("ip netns exec \(cable) /usr/bin/python3 \(script) 8 \(gateway.url) gstreamer").output
+        let line = "exec ip netns exec \(cable) /usr/bin/python3 \(script) 400 \(gateway.url) gstreamer"
+        let client = Self.shell(line) {
+            gateway.output["gstreamer"].map { $0.video.count > 100 && $0.keyframes >= 2 && $0.audio.count > 100 } == true
+        }.output
         #expect(client.contains("POST 201") && client.contains("PATCH 204") && client.contains("state connected"), "\(client)")
         let stream = try #require(gateway.output["gstreamer"])
         #expect(stream.video.count > 100 && stream.keyframes >= 2 && stream.audio.count > 100, "\(client)")
         #expect(client.contains("DELETE 200") && stream.ended == .closed, "\(client)")
     }
 
-    static func shell(_ commands: String) -> (status: Int32, output: String) {
-        execute("/bin/sh", ["-c", commands], environment: [:])
+    static func shell(_ commands: String, until isEnough: (() -> Bool)? = nil) -> (status: Int32, output: String) {
+        execute("/bin/sh", ["-c", commands], environment: [:], until: isEnough)
     }
 
     /// Runs a script of Tests/Interop/Clients to its end, which its own alarm sees to; returns what it printed.

@@ -2,6 +2,7 @@
 """gst_whip.py SECONDS URL TOKEN: a WHIP publisher on GStreamer's webrtcbin (libnice), bundled, trickling by PATCH.
 
 Needs python3-gi with GstWebRTC. libnice does not use 127.0.0.1: run it in a network namespace with an address of its own.
+SIGUSR2 ends it before its time.
 """
 import signal
 import sys
@@ -92,11 +93,12 @@ class Publisher:
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     seconds = float(sys.argv[1])
-    signal.alarm(int(seconds) + 90)
+    signal.alarm(int(seconds) + 200)
     Gst.init(None)
     publisher, loop = Publisher(sys.argv[2], sys.argv[3]), GLib.MainLoop()
     publisher.pipeline.set_state(Gst.State.PLAYING)
     GLib.timeout_add(int(seconds * 1000), publisher.stop, loop)
+    GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGUSR2, publisher.stop, loop)
     loop.run()
 
 
