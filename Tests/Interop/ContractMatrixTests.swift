@@ -80,7 +80,9 @@ extension Interop.MediaContract {
                 let end = try #require(gateway.endOfRTMP(push.participant), push.comment)
                 // ffmpeg closes with answers unread: its kernel then resets, and drops what of its goodbye it has not sent.
                 #expect(["unpublished", "connection_lost"].contains(end.reason), push.comment)
-                #expect(end.videoFrames ?? 0 >= Int(push.clip.frameRate) * seconds, push.comment)
+                // As much as a window holds where the gateway reads late.
+                let least = end.reason == "unpublished" ? seconds : seconds - 8
+                #expect(end.videoFrames ?? 0 >= Int(push.clip.frameRate) * least, push.comment)
             }
         }
 

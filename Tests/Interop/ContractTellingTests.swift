@@ -25,11 +25,13 @@ extension Interop.MediaContract {
         private static func attempt(
             _ clip: ContractClip, at gateway: Gateway, by publisher: Publisher, offering profile: String = "42e01f"
         ) throws -> Attempt {
+            // What breaks a rule is ended sooner, as soon as a busy machine comes to it.
+            let seconds = clip.name == faulty.name ? "60" : "4"
             let run = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
-                publisher.token, "--flv", try clip.file().path, "--seconds", "4", "--profile-level-id", profile,
+                publisher.token, "--flv", try clip.file().path, "--seconds", seconds, "--profile-level-id", profile,
             ])
-            try #require(run.status(within: .seconds(60)) != nil)
+            try #require(run.status(within: .seconds(120)) != nil)
             return try JSONDecoder().decode(Attempt.self, from: Data(run.lastLine.utf8))
         }
 

@@ -49,7 +49,7 @@ extension Interop {
         func `a router of one stream has the next layer when the best one dies, whole and in order`() throws {
             let (router, folder) = try Self.recorder()
             let gateway = try Gateway(routers: router.settings("r", more: "layers: top"))
-            let encoder = try Publisher.obs.publish(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:5-"])
+            let encoder = try Publisher.obs.publish(to: gateway, seconds: Encoder.untilStopped, options: ["--rest", "0:15-"])
             defer { encoder.kill() }
             func video() throws -> StageRouter.Track? {
                 try router.participants().values.first?.tracks.first { $0.kind == "video" }

@@ -10,8 +10,8 @@ extension Interop {
         @Test(.timeLimit(.minutes(10)), arguments: [[], ["-whip_flags", "dtls_active"]])
         func `publishes by WHIP in both DTLS roles`(options: [String]) throws {
             let gateway = try Gateway()
+            let capture = try gateway.captureFirstWHIP()
             let encoder = try Self.publish(to: gateway.quickstart, options: options)
-            let capture = try gateway.captureWHIP()
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
             capture.finish()
             let frames = try MediaFile.frameDigests(capture.file.path).count
@@ -28,8 +28,9 @@ extension Interop {
             let path = try DistantPath(delay: .milliseconds(milliseconds))
             let gateway = try Gateway(configuration: path.advertisement)
             try path.lead(udpTo: gateway.mediaPort)
+            let capture = try gateway.captureFirstWHIP()
             let encoder = try Self.publish(to: gateway.quickstart, options: [])
-            let capture = try gateway.captureWHIP()
+            expect("it is connected\n\(encoder.output)", within: .seconds(60)) { gateway.log.contains("whip_connected") }
             try path.tell("loss 1 up")
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
             capture.finish()

@@ -36,15 +36,17 @@ extension Interop {
             let port = gateway.routerPorts.lowerBound + 4
             let router = try WHIP.client("router_pli.py", ["\(port)", "\(Self.seconds - 3)"])
             expect("the router is ready", within: .seconds(60)) { router.output.contains("listening") }
+            let begin = ContinuousClock.now
             let client = try Self.publish(to: gateway)
             #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            let seconds = max(Self.seconds, Int(begin.duration(to: .now) / .seconds(1)))
             #expect(router.status(within: .seconds(60)) == 0, "\(router.output)")
             let told = try JSONDecoder().decode(Told.self, from: Data(client.lastLine.utf8))
             let asked = try JSONDecoder().decode(Asked.self, from: Data(router.lastLine.utf8))
             print("PLI: \(asked), \(told)")
-            #expect(asked.asked > 1_000 && asked.received > 400)
+            #expect(asked.asked > 1_000 && asked.received > 100)
             // Each of its own keyframes, every 2 s, looks like an answer, after which it may be asked again.
-            #expect((1..<Self.seconds).contains(told.keyframeRequests))
+            #expect((1..<seconds).contains(told.keyframeRequests))
             gateway.stop()
         }
 

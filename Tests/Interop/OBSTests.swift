@@ -14,9 +14,12 @@ extension Interop {
                 let capture = try Capture(gateway.sessionDescription)
                 let obs = try OBS(to: server, key: quickstart.streamKey, settings: .mended, trusting: authority)
                 expect("OBS streams", within: .seconds(60)) { capture.byteCount > 0 || !obs.isRunning }
-                letPass(.seconds(seconds))
+                let wanted = try Self.pictures(of: gateway) + Double(seconds * 30)
+                try expect("\(seconds) s of pictures", within: .seconds(120)) {
+                    try Self.pictures(of: gateway) >= wanted || !obs.isRunning
+                }
                 #expect(obs.stop() == 0, "\(obs.output.suffix(4_000))")
-                expect("the key is free", within: .seconds(1)) { Self.unpublished(gateway).count == round + 1 }
+                expect("the key is free", within: .seconds(60)) { Self.unpublished(gateway).count == round + 1 }
                 capture.finish()
                 let frames = try MediaFile.frameDigests(capture.file.path).count
                 print("OBS over \(overTLS ? "RTMPS" : "RTMP"): \(frames) frames in \(seconds) s")
@@ -56,6 +59,10 @@ extension Interop {
             #expect(!mended.output.contains("SD-"), "\(mended.output.suffix(6_000))")
             #expect(mended.stop() == 0)
             gateway.stop()
+        }
+
+        private static func pictures(of gateway: Gateway) throws -> Double {
+            try gateway.metrics().sum("stagedoor_rx_frames_total", "kind=\"video\"")
         }
 
         /// The log's lines of streams that ended as their encoder wished.

@@ -76,9 +76,9 @@ extension Interop.MediaContract {
                     + ContractClip.aac)
             let run = try ProgramRun([
                 try Workspace.program("stagedoor-bench"), "whip", try #require(gateway.quickstart.whipURL), "--token",
-                publisher.token, "--flv", try clip.file().path, "--seconds", "4",
+                publisher.token, "--flv", try clip.file().path, "--seconds", "60",
             ])
-            try #require(run.status(within: .seconds(60)) != nil)
+            try #require(run.status(within: .seconds(120)) != nil)
             let refused = try Self.refused(by: gateway)
             let told = try Self.session(#require(refused.sessionId), of: gateway)
             #expect(told["bFrames"]?.ok == false)

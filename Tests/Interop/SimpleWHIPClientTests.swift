@@ -10,9 +10,9 @@ extension Interop {
         func `trickles its candidates by PATCH and its media arrives`() throws {
             let network = try NetworkNamespace()
             let gateway = try Gateway(in: network)
+            let capture = try gateway.captureFirstWHIP()
             let encoder = try Self.publish(to: gateway.quickstart, in: network)
-            let capture = try gateway.captureWHIP()
-            letPass(.seconds(Self.seconds))
+            try gateway.awaitWHIP(pictures: Double(Self.seconds * 30), sounds: Double(Self.seconds * 50), from: encoder)
             encoder.interrupt()
             capture.finish()
             // Candidates, and then their end.

@@ -89,16 +89,6 @@ final class Gateway {
         return file
     }
 
-    /// Starts a receiver of what the WHIP token's holder publishes, as soon as it does.
-    func captureWHIP() throws -> Capture {
-        let participant = try #require(quickstart.whipParticipantId)
-        let written = data.appending(path: "sdp/\(participant).sdp")
-        expect("a WHIP publish\n\(log.suffix(4_000))", within: .seconds(60)) {
-            FileManager.default.fileExists(atPath: written.path)
-        }
-        return try Capture(written, in: network)
-    }
-
     /// The port of its UDP sockets, but for those toward the routers, which are bound to no address.
     var mediaPort: UInt16 {
         get throws {
