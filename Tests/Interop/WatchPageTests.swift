@@ -46,7 +46,8 @@ extension Interop {
             #expect(seen.played > 2 && seen.frames > 40, "\(seen)")
             #expect(seen.brightness > 30 && seen.level > 0.001 && seen.energy > 0, "\(seen)")
             #expect(seen.width == 640 && seen.height == 360, "\(seen)")
-            #expect(seen.samples > 20 && 1...5_000 ~= seen.latency, "the bars are read: \(seen)")
+            // Bars that are read wrong tell of any of seventeen minutes.
+            #expect(seen.samples > 20 && 1...60_000 ~= seen.latency, "the bars are read: \(seen)")
             #expect(seen.text["Picture"] == "640 × 360", "\(seen)")
             for row in ["Frames", "Bitrate", "Loss", "Latency"] {
                 #expect(seen.text[row]?.contains(where: \.isNumber) == true, "\(row): \(seen)")

@@ -41,7 +41,7 @@ def send(method, path, body=None, key=KEY, secret=SECRET):
     data = b'' if body is None else json.dumps(body).encode()
     request = AWSRequest(method=method, url=ADMIN + path, data=data, headers={})
     SigV4Auth(Credentials(key, secret), 'ivs', 'us-east-1').add_auth(request)
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(ADMIN).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(ADMIN).netloc, timeout=60)
     connection.request(method, path, body=data, headers=dict(request.headers.items()))
     answer = connection.getresponse()
     return answer.status, answer.getheader('x-amzn-ErrorType'), answer.read().decode()

@@ -41,13 +41,13 @@ class Node:
         self.admin, self.whip, self.rtmp = place.split(',')
         self.api = boto3.client(
             'ivs-realtime', endpoint_url=self.admin, region_name='us-east-1', aws_access_key_id=key, aws_secret_access_key=secret,
-            config=Config(retries={'max_attempts': 1}, connect_timeout=10, read_timeout=20, max_pool_connections=32))
+            config=Config(retries={'max_attempts': 1}, connect_timeout=60, read_timeout=60, max_pool_connections=32))
 
     def request(self, method, path, token, body=None, kind='application/sdp'):
         """Each from an address of its own: what one address may ask for is bounded."""
         url = urllib.parse.urlsplit(self.whip)
         source = f'127.1.{random.randrange(256)}.{random.randrange(1, 255)}'
-        connection = http.client.HTTPConnection(url.netloc, timeout=30, source_address=(source, 0))
+        connection = http.client.HTTPConnection(url.netloc, timeout=60, source_address=(source, 0))
         headers = {'Authorization': f'Bearer {token}'}
         if body:
             headers['Content-Type'] = kind
@@ -69,7 +69,7 @@ def percentile(values, share):
     return round(sorted(values)[min(len(values) - 1, int(len(values) * share))], 1)
 
 
-def until(condition, limit=30):
+def until(condition, limit=120):
     """Milliseconds until it holds."""
     start = time.monotonic()
     while time.monotonic() - start < limit:

@@ -136,7 +136,7 @@ def publish_by_ffmpeg(console, command, folder):
             console.press('Disconnect', stage)
             console.fill('reason', 'That was it')
             console.answer()
-            expect(encoder.wait(timeout=30) is not None, 'ffmpeg is cut off')
+            expect(encoder.wait(timeout=120) is not None, 'ffmpeg is cut off')
         finally:
             encoder.kill()
         output.seek(0)

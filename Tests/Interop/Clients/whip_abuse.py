@@ -33,7 +33,7 @@ def dropped():
     return metric('stagedoor_udp_rcvbuf_errors_total')
 
 
-def gathered(peer, wanted, limit=30):
+def gathered(peer, wanted, limit=100):
     """The datagrams that `wanted` says are: from the first of them on, what comes within a moment."""
     found, end = [], time.time() + limit
     while not found and time.time() < end:
@@ -45,7 +45,7 @@ def live_sessions():
     return metric('stagedoor_sessions', 'state="live"')
 
 
-def eventually(condition, limit=60):
+def eventually(condition, limit=100):
     end = time.time() + limit
     while time.time() < end:
         if condition():
@@ -136,7 +136,7 @@ def check_from_a_new_address():
 
     def feedback(index):
         found = False
-        end = time.time() + 30
+        end = time.time() + 100
         while time.time() < end and not found:
             peer.send_frame()
             found = any(128 <= data[0] < 192 for data in peer.receive(index, 0.05))

@@ -109,8 +109,8 @@ extension Gateway {
         let ports = sockets.split(separator: "\n").filter { $0.contains("pid=\(pid),") }
             .compactMap { $0.firstMatch(of: #/:(\d+) /#).flatMap { Int($0.output.1) } }
         let secure = Set(ports).first { port in
-            let line = ["curl", "-sk", "--max-time", "5", "-w", "%{http_code}", "https://127.0.0.1:\(port)/whip"]
-            return (try? ProgramRun.output(of: line, within: .seconds(10)))?.hasSuffix("204") == true
+            let line = ["curl", "-sk", "--max-time", "50", "-w", "%{http_code}", "https://127.0.0.1:\(port)/whip"]
+            return (try? ProgramRun.output(of: line, within: .seconds(60)))?.hasSuffix("204") == true
         }
         return try #require(secure, "\(sockets)")
     }
