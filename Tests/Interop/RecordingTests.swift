@@ -116,7 +116,7 @@ extension Interop {
         func `an encoder that is back within the window goes on, and one that is later begins anew`() throws {
             let folder = RecordingFolder()
             let gateway = try Gateway(configuration: "storage: {shared: {directory: \"\(folder.url.path)\"}}")
-            try gateway.recordDemoStage(into: "shared", window: 30)
+            try gateway.recordDemoStage(into: "shared", window: 60)
             for _ in 0..<2 {
                 let run = try Encoder.ffmpeg(.redundant, to: gateway.quickstart.publishURL, seconds: 5)
                 #expect(run.status(within: .seconds(60)) == 0, "\(run.output)")

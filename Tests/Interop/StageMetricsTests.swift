@@ -44,11 +44,14 @@ extension Interop {
             try expect("both publishers sampled", within: .seconds(60)) {
                 answer = try Self.ask(gateway, path)
                 let frames = series("PublishFramerate", of: quickstart.participantId)?.datapoints.last
+                let bits = series("PublishBitrate", of: quickstart.participantId, "video")?.datapoints.last
                 let resolution = series("PublishResolution", of: whipParticipant, "video")
-                return (frames?.sampleCount ?? 0) >= 4 && resolution != nil
+                // Once there were seconds in which the encoder had its CPU.
+                return (frames?.sampleCount ?? 0) >= 4 && resolution != nil && (15...45).contains(frames?.average ?? 0)
+                    && (300_000...1_200_000).contains(bits?.average ?? 0)
             }
             #expect(answer.namespace == "AWS/IVSRealTime" && answer.period == 60)
-            #expect(try #require(series("Publishers", of: nil)?.datapoints.last).maximum == 2)
+            #expect(series("Publishers", of: nil)?.datapoints.map(\.maximum).max() == 2)
             let frames = try #require(series("PublishFramerate", of: quickstart.participantId))
             let rate = try #require(frames.datapoints.last).average
             #expect(frames.unit == "Count/Second" && (15...45).contains(rate), "\(frames)")

@@ -46,11 +46,13 @@ extension Interop {
             newer.endRTMP()
             expect("and the one after it", within: .seconds(60)) { !second.isRunning }
             for log in [gateway.log, second.log] { #expect(log.contains("\"drained\"")) }
+            let dropped = gateway.droppedDatagrams
             receiver.send(SIGINT)
             let received = try receiver.report(Received.self, within: .seconds(60))
             print("take-over and back under \(count) RTMP and \(count) WHIP streams: \(sent)\n\(receiver.lastLine)")
             #expect(received.sources >= 4 * (count + few))
-            #expect(received.lost - received.droppedByKernel <= 0 && received.duplicates == 0 && received.malformed == 0)
+            // The newest process tells of what the kernel dropped at its own sockets.
+            #expect(received.lost - received.droppedByKernel <= dropped && received.duplicates == 0 && received.malformed == 0)
             third.stop()
             gateway.stop()
         }

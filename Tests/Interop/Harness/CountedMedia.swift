@@ -155,12 +155,12 @@ struct CountedMedia {
     func skews(_ file: String) throws -> [Skew] {
         let beeps = try MediaFile.flashesAndBeeps(file, sound: "pan=mono|c0=c1").beeps
         let stretches = stretches
-        return beeps.indices.compactMap { index in
+        return beeps.indices.compactMap { index -> Skew? in
             let beep = beeps[index]
-            let beside = [index - 1, index + 1].filter(beeps.indices.contains).map { abs(beeps[$0] - beep) }
+            let beside = [index - 1, index + 1].filter { beeps.indices.contains($0) }.map { abs(beeps[$0] - beep) }
             guard beside.contains(where: { abs($0 - 1) < 0.005 }) else { return nil }
             guard let shown = stretches.lastIndex(where: { $0.first <= beep }) else { return nil }
-            let others = [shown - 1, shown + 1].filter(stretches.indices.contains).filter { other in
+            let others = [shown - 1, shown + 1].filter { stretches.indices.contains($0) }.filter { other in
                 (other < shown ? beep - stretches[shown].first : stretches[other].first - beep) < Self.longestLag
             }
             let skews = ([shown] + others).map { (beep - stretches[$0].origin).remainder(dividingBy: 1) }
