@@ -8,11 +8,7 @@ extension Interop {
         func `every packet of 4 WHIP publishers arrives once`(options: [String]) throws {
             let clip = try Clip.p30.file()
             let gateway = try Gateway(participants: 12)
-            let receiver = try ProgramRun([
-                try Workspace.program("stagedoor-bench"), "receive", "--ports",
-                "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
-            ])
-            expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
+            let receiver = try gateway.receiver()
             let quickstart = gateway.quickstart
             let sender = try ProgramRun(
                 [

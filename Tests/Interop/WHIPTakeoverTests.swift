@@ -8,7 +8,7 @@ extension Interop {
         /// the same participant, never its end.
         @Test(.timeLimit(.minutes(10)))
         func `a second encoder takes over, and the router sees a generation, not an end`() throws {
-            let router = try ProgramRun([WHIPClient.python, WHIPClient.script("recording_router.py")])
+            let router = try ProgramRun(ProgramRun.elsewhere([WHIPClient.python, WHIPClient.script("recording_router.py")]))
             expect("the router's port", within: .seconds(60)) { router.output.contains("\n") }
             let port = try #require(router.output.split(separator: "\n").first.flatMap { UInt16($0) })
             let gateway = try Gateway(routers: "  stage: {driver: announce, url: \"http://127.0.0.1:\(port)\"}")

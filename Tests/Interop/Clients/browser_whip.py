@@ -75,7 +75,7 @@ class Driver:
 
 def visit(driver, session, address):
     """Until the page is there: a browser whose network has changed just now shows a page of its own for it."""
-    end = time.time() + 60
+    end = time.time() + 120
     while True:
         try:
             driver.call('POST', '/session/%s/url' % session, {'url': address})
@@ -95,7 +95,7 @@ def publish(driver, session, seconds):
     if os.environ.get('VIDEO') == 'later':
         driver.script(session, WITHHOLD)
     driver.script(session, "document.getElementById('start').click()")
-    end = time.time() + 60
+    end = time.time() + 120
     while time.time() < end:
         log = driver.script(session, "return document.getElementById('log').textContent")
         if 'connected' in log or 'error' in log:
@@ -117,8 +117,8 @@ def publish(driver, session, seconds):
 
 
 def last_words(driver, session):
-    """The page's log once its DELETE has been answered, or after a minute."""
-    end = time.time() + 60
+    """The page's log once its DELETE has been answered, or after two minutes."""
+    end = time.time() + 120
     while True:
         log = driver.script(session, "return document.getElementById('log').textContent")
         if 'stopped' in log or time.time() > end:
@@ -133,7 +133,7 @@ def main():
         signal.signal(order, lambda number, _: orders.append(number))
     seconds, url, token, source = float(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
     signal.signal(signal.SIGALRM, lambda *_: sys.exit('not done in time'))
-    signal.alarm(int(seconds) + 200)
+    signal.alarm(int(seconds) + 400)
     profile = tempfile.mkdtemp()
     try:
         with contextlib.ExitStack() as stack:

@@ -18,7 +18,7 @@ import patient  # by being imported
 
 url, mountpoint, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
 layers = [tuple(map(int, wanted.split(":"))) for wanted in sys.argv[4:]]
-PATIENCE = 60
+PATIENCE = 100
 
 
 def call(path, body=None):

@@ -108,7 +108,7 @@ def driver():
         server.wait()
 
 
-def port(output, seconds=30):
+def port(output, seconds=60):
     """What chromedriver says that it listens at. It gives up where the port it chose for IPv4 is taken for IPv6."""
     said, end = b'', time.monotonic() + seconds
     while time.monotonic() < end and b'gone' not in said:

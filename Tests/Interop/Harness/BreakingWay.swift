@@ -10,7 +10,7 @@ final class BreakingWay {
     /// - Parameter address: where it listens.
     init(to target: Int, at address: String = "127.0.0.1") throws {
         let script = Workspace.package.appending(path: "Tests/Interop/Clients/breaking_way.py").path
-        let run = try ProgramRun(["/usr/bin/python3", script, "\(target)", address])
+        let run = try ProgramRun(ProgramRun.elsewhere(["/usr/bin/python3", script, "\(target)", address]))
         expect("the way is open", within: .seconds(60)) { run.output.contains("\n") }
         self.run = run
         port = try #require(Int(run.output.prefix { $0.isNumber }))

@@ -17,8 +17,7 @@ final class Capture {
             "-copypriorss", "1", "-copyinkf", "-f", "nut",
             "-y", file.path,
         ]
-        // It stands for another machine: what keeps this one busy must not make it drop what came.
-        let prompt = (geteuid() == 0 ? ["nice", "-n", "-10"] : []) + line
+        let prompt = ProgramRun.elsewhere(line)
         let run = try ProgramRun(network?.command(prompt) ?? prompt)
         self.run = run
         let ports = try String(contentsOf: description, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("m=") }

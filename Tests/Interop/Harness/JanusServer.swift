@@ -17,10 +17,12 @@ final class JanusServer {
         let library = "/usr/lib/\(Self.machine)-linux-gnu/janus"
         let folders = ["plugins", "transports", "events", "loggers"].map { "\($0)_folder = \"\(library)/\($0)\"" }
         let files = [
-            // The voicemail plugin makes html/recordings in the working directory, which is the tests'.
+            // The voicemail plugin makes html/recordings in the working directory, which is the tests'. Cables that tests beside
+            // this one take away are no addresses of its own.
             "janus.jcfg": """
             general: { \(folders.joined(separator: "; ")); debug_level = 3 }
             plugins: { disable = "libjanus_voicemail.so" }
+            nat: { ice_ignore_list = "10.77.,198.51.100." }
             """,
             "janus.transport.http.jcfg":
                 "general: { http = true; port = \(port); ip = \"127.0.0.1\"; https = false }\nadmin: { admin_http = false }",

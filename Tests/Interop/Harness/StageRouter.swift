@@ -55,7 +55,7 @@ final class StageRouter {
     /// - Parameter port: 0 for any; one of `FreePorts` stays nobody's once the router is killed.
     init(port: Int = 0, _ options: [String] = []) throws {
         let script = Workspace.package.appending(path: "Tests/Interop/Clients/test_router.py").path
-        let run = try ProgramRun(["/usr/bin/python3", script, "--port", "\(port)"] + options)
+        let run = try ProgramRun(ProgramRun.elsewhere(["/usr/bin/python3", script, "--port", "\(port)"] + options))
         expect("the router listens\n\(run.output)", within: .seconds(60)) { run.output.contains("\n") }
         self.run = run
         self.port = try #require(Int(run.output.prefix { $0.isNumber }))

@@ -68,10 +68,11 @@ extension Gateway {
 
     /// A receiver at every port of the static router, which reports when it is interrupted.
     func receiver() throws -> ProgramRun {
-        let receiver = try ProgramRun([
-            try Workspace.program("stagedoor-bench"), "receive", "--ports",
-            "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
-        ])
+        let receiver = try ProgramRun(
+            ProgramRun.elsewhere([
+                try Workspace.program("stagedoor-bench"), "receive", "--ports",
+                "\(routerPorts.lowerBound)-\(routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
+            ]))
         expect("the receiver is ready", within: .seconds(60)) { receiver.output.contains("receiving") }
         return receiver
     }

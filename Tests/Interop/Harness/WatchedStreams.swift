@@ -42,11 +42,12 @@ final class WatchedStreams {
     /// - Parameter kind: a single RTMP stream is that of the gateway's own key; others are participants of their own, made for it.
     init(_ kind: Kind = .whip, _ count: Int = 1, of clip: Clip = .long, at gateway: Gateway) throws {
         (self.kind, self.count, self.gateway) = (kind, count, gateway)
-        receiver = try ProgramRun([
-            try Workspace.program("stagedoor-bench"), "receive", "--ports",
-            "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
-            "--sources", "\(2 * count)",
-        ])
+        receiver = try ProgramRun(
+            ProgramRun.elsewhere([
+                try Workspace.program("stagedoor-bench"), "receive", "--ports",
+                "\(gateway.routerPorts.lowerBound)-\(gateway.routerPorts.upperBound)", "--seconds", "\(Encoder.untilStopped)",
+                "--sources", "\(2 * count)",
+            ]))
         expect("the receiver is ready", within: .seconds(60)) { [receiver] in receiver.output.contains("receiving") }
         let source = ["--flv", try clip.file(), "--seconds", "\(Encoder.untilStopped)", "--marks"]
         sender = try ProgramRun([try Workspace.program("stagedoor-bench")] + Self.publish(kind, count, to: gateway) + source)
