@@ -101,9 +101,9 @@ struct HTTPServerTests {
 
     @Test func `silent, idle and unanswered connections end`() throws {
         let server = try ServerUnderTest {
-            $0.requestTimeout = .milliseconds(100)
-            $0.idleTimeout = .milliseconds(100)
-            $0.answerTimeout = .milliseconds(100)
+            $0.requestTimeout = .seconds(1)
+            $0.idleTimeout = .seconds(1)
+            $0.answerTimeout = .seconds(1)
         }
         let silent = try server.connect()
         let idle = try server.connect()

@@ -90,7 +90,7 @@ extension Interop {
             admin: {listen: "127.0.0.1:0"}
             """.write(to: settings, atomically: true, encoding: .utf8)
             let command =
-                "exec timeout -s INT 20 '\(try Workspace.program("stagedoor"))' serve --config '\(settings.path)' --data '\(folder.path)'"
+                "exec timeout -s INT 90 '\(try Workspace.program("stagedoor"))' serve --config '\(settings.path)' --data '\(folder.path)'"
             let run = try ProgramRun(["script", "-qec", command, "/dev/null"])
             #expect(
                 holds(within: .seconds(60)) { run.output.contains(/\d\d:\d\d:\d\d\.\d{3} INFO +started version=/) },

@@ -258,7 +258,7 @@ struct ConnectionLimitTests {
     }
 
     @Test func `ends a connection that does not publish in time, from accepting on`() throws {
-        let bench = try IngestBench(settings { $0.publishTimeout = .milliseconds(100) })
+        let bench = try IngestBench(settings { $0.publishTimeout = .seconds(2) })
         let encoder = bench.connect()
         encoder.handshake()
         encoder.command("connect", 1, .object(["app": "app"]))

@@ -86,8 +86,8 @@ struct LiveKeyTakeoverTests {
 
     @Test func `counts no time while a publish is held`() throws {
         var settings = RTMPSettings()
-        settings.publishTimeout = .seconds(1)
-        settings.takeoverSilence = .seconds(2)
+        settings.publishTimeout = .seconds(3)
+        settings.takeoverSilence = .seconds(5)
         let bench = try IngestBench(settings)
         _ = live(bench)
         let second = bench.connect(from: "192.0.2.2:1")

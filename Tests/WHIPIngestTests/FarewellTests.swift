@@ -11,7 +11,7 @@ import Wire
 @Suite("Peers that come back after the end", .timeLimit(.minutes(10)))
 struct FarewellTests {
     @Test func `media that comes after an end by silence is answered by close_notify`() throws {
-        let gateway = try TestGateway(workers: 2) { $0.whip.consentTimeout = .seconds(1) }
+        let gateway = try TestGateway(workers: 2) { $0.whip.consentTimeout = .seconds(4) }
         defer { gateway.stop() }
         let client = try #require(try TestClient.connected("sleeper", to: gateway))
         client.sendFrame(isKeyframe: true)

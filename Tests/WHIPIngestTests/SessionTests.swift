@@ -92,7 +92,7 @@ struct SessionTests {
         let client = try TestClient(token: "mallory")
         #expect(client.post(to: gateway, fingerprint: [UInt8](repeating: 1, count: 32)) == 201)
         #expect(client.connectICE())
-        _ = try client.connectDTLS(within: 1)
+        _ = try client.connectDTLS(within: 10)
         #expect(eventually { gateway.context.directory.count == 0 })
         #expect(gateway.output["mallory"] == nil)
         #expect(gateway.leases.liveCount == 0)
@@ -158,7 +158,7 @@ struct SessionTests {
     }
 
     @Test func `silence ends a session`() throws {
-        let gateway = try TestGateway { $0.whip.consentTimeout = .seconds(2) }
+        let gateway = try TestGateway { $0.whip.consentTimeout = .seconds(4) }
         defer { gateway.stop() }
         let client = try #require(try TestClient.connected("quiet", to: gateway))
         client.sendFrame(isKeyframe: true)
@@ -195,12 +195,12 @@ struct SessionTests {
         #expect(eventually { !gateway.context.directory.recentlyFinished.isEmpty })
         let story = gateway.context.directory.recentlyFinished[0].story
         #expect(story.entries.map(\.step) == [.posted, .ended])
-        #expect(story.verdict?.hasPrefix("The publisher ended the session after 0.") == true, "\(story)")
+        #expect(story.verdict?.hasPrefix("The publisher ended the session after ") == true, "\(story)")
         #expect(story.verdict?.contains("reachable") == false)
     }
 
     @Test func `POSTs that replace one another and never connect leave no lease behind`() throws {
-        let gateway = try TestGateway { $0.whip.pendingTimeout = .milliseconds(500) }
+        let gateway = try TestGateway { $0.whip.pendingTimeout = .seconds(4) }
         defer { gateway.stop() }
         for _ in 0..<3 { try #expect(TestClient(token: "again").post(to: gateway) == 201) }
         #expect(gateway.context.directory.pendingCount == 1)

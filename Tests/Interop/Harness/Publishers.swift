@@ -70,10 +70,10 @@ extension Gateway {
         return try output.split(separator: "\n").map { try JSONDecoder().decode(Publisher.self, from: Data($0.utf8)) }
     }
 
-    /// Every event so far, oldest first.
-    func events() throws -> [StageEvent] {
+    /// Every event so far, oldest first, as far as they come within some seconds.
+    func events(listening seconds: Int = 2) throws -> [StageEvent] {
         // The stream has no end: what is there comes at once, and what curl's end cuts is behind the last empty line.
-        let stream = try signed("v1/events", ["-N", "--max-time", "2", "-H", "Last-Event-ID: 0"])
+        let stream = try signed("v1/events", ["-N", "--max-time", "\(seconds)", "-H", "Last-Event-ID: 0"])
         struct Envelope: Decodable { var detail: StageEvent }
         return try stream.components(separatedBy: "\n\n").dropLast().flatMap { $0.split(separator: "\n") }
             .filter { $0.hasPrefix("data:") }
@@ -82,9 +82,10 @@ extension Gateway {
 
     /// A participant's events, or everybody's, once they are as wanted, or after a minute.
     func events(of participant: String? = nil, until isWanted: ([StageEvent]) -> Bool) throws -> [StageEvent] {
-        var events: [StageEvent] = []
+        var (events, seconds) = ([StageEvent](), 1)
         _ = try holds(within: .seconds(60)) {
-            events = try self.events().filter { participant == nil || $0.participant == participant }
+            seconds = min(2 * seconds, 30)
+            events = try self.events(listening: seconds).filter { participant == nil || $0.participant == participant }
             return isWanted(events)
         }
         return events
