@@ -47,7 +47,8 @@ extension Interop {
 
         /// Faults of a source that a busy machine's standstill has had left sooner, each time.
         private static func repeatUnseen(_ stage: RedundantPair) throws {
-            for (fault, reason) in [(RedundantPair.Fault.kill, "end"), (.order, "operator"), (.breach, "breach")] {
+            let faults: [(RedundantPair.Fault, String)] = [(.kill, "end"), (.order, "operator"), (.breach, "breach")]
+            for (fault, reason) in faults {
                 for _ in 0..<5 where !stage.switches.contains(where: { $0.reason == reason }) {
                     try stage.restore(stage.change(by: fault), after: fault)
                 }
