@@ -237,7 +237,7 @@ let modules: [Module] = [
             "WebRTCTransport", "CloudWatch",
             "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
             "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
-        ], strict: true),
+        ], strict: true, testUses: ["SDP"]),
 
     Module(
         name: "stagedoor", layer: "Programs", kind: .executable,

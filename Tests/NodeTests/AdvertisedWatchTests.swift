@@ -1,5 +1,6 @@
 import EventLoop
 import GatewayMetrics
+import SDP
 import Settings
 import Testing
 import WebRTCTransport
