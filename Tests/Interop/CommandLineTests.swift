@@ -14,9 +14,9 @@ extension Interop {
             (["token", "inspect"], 1, "three parts"),
             (["token", "inspect", "--key", "/nothing.pem"], 1, "Error: /nothing.pem: No such file or directory"),
             (mint(key: "/nothing.pem"), 1, "Error: /nothing.pem: No such file or directory"),
-            (mint(key: "/dev/null"), 64, "--key: /dev/null is no private key of EC P-384 in PEM"),
-            (mint(key: "/dev/null", "--participant", "-x"), 64, "Missing value for '--participant"),
-            (mint(key: "/dev/null", "--minutes", "0"), 64, "--minutes goes from 1 to 20160"),
+            (mint(key: "/etc/passwd"), 64, "--key: /etc/passwd is no private key of EC P-384 in PEM"),
+            (mint(key: "/etc/passwd", "--participant", "-x"), 64, "Missing value for '--participant"),
+            (mint(key: "/etc/passwd", "--minutes", "0"), 64, "--minutes goes from 1 to 20160"),
         ]
 
         private static let stageARN = "arn:aws:ivs:us-east-1:000000000000:stage/abcdABCD1234"
