@@ -15,7 +15,7 @@ struct Receive: ParsableCommand {
     var address = "127.0.0.1"
     @Option(help: "Bind every second port only: RTP with RTCP on the same port.")
     var step = 2
-    @Option(help: "How long, in seconds; SIGINT ends it earlier.")
+    @Option(help: "How long, in seconds; SIGINT ends it earlier, once what has come is read.")
     var seconds = 10.0
     @Option(help: "End when nothing has come for so many seconds after something had.")
     var idle: Double?
@@ -70,15 +70,19 @@ struct Receive: ParsableCommand {
         try print(report: report)
     }
 
-    /// What a process that got no CPU has yet to read came before the signal did. Between two looks each socket is looked at.
+    /// What a process that got no CPU has yet to read came before the signal did. Between two looks each socket is looked at, so that
+    /// what waited is read by the last one also where media goes on coming.
     private func stopOnceRead(_ receiver: Receiver, on loop: EventLoop) -> TimerWatch {
-        var (before, looks) = (-1, 0)
+        var (before, quietLooks, looks) = (-1, 0, 0)
         return loop.schedule(after: .zero, repeating: .milliseconds(50)) {
-            looks = receiver.datagrams == before ? looks + 1 : 0
-            before = receiver.datagrams
-            if looks == 2 { loop.stop() }
+            quietLooks = receiver.datagrams == before ? quietLooks + 1 : 0
+            (before, looks) = (receiver.datagrams, looks + 1)
+            if quietLooks == 2 || looks == Self.maximumLooks { loop.stop() }
         }
     }
+
+    /// Five seconds of them.
+    private static let maximumLooks = 100
 
     private func tell(_ word: String) { FileHandle.standardError.write(Data("\(word)\n".utf8)) }
 
