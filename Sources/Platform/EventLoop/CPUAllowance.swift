@@ -26,15 +26,11 @@ enum CgroupQuota {
     /// The least quota of the process's own group and those above it; nil for none.
     static func current() -> Double? {
         let groups = KernelFile.text(of: "/proc/self/cgroup") ?? ""
-        var quotas: [Double] = []
+        var quotas = folders(in: groups).compactMap { KernelFile.text(of: $0 + "/cpu.max").flatMap(version2) }
         for line in groups.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count == 3 else { continue }
-            if fields[0] == "0" {
-                quotas += chain(of: fields[2]).compactMap { KernelFile.text(of: "/sys/fs/cgroup\($0)/cpu.max").flatMap(version2) }
-            } else if fields[1].split(separator: ",").contains("cpu") {
-                quotas += chain(of: fields[2]).compactMap { version1(in: "/sys/fs/cgroup/\(fields[1])\($0)") }
-            }
+            guard fields.count == 3, fields[1].split(separator: ",").contains("cpu") else { continue }
+            quotas += chain(of: fields[2]).compactMap { version1(in: "/sys/fs/cgroup/\(fields[1])\($0)") }
         }
         return quotas.min()
     }
