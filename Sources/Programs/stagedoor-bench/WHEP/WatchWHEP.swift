@@ -29,7 +29,7 @@ struct WatchWHEP: ParsableCommand {
         var viewers = 0
         /// What went wrong, and how often.
         var failures: [String: Int] = [:]
-        /// Who connected and got nothing; pictures begin with a keyframe, which may come after a short viewer has gone.
+        /// Who connected and got nothing, for half a minute and longer.
         var silent = 0
         var seconds = 0.0
         var packets = 0

@@ -131,14 +131,14 @@ struct PublishWHIP: ParsableCommand {
         var finished = 0
         func connectNext() {
             guard let publisher = waiting.popFirst() else { return }
-            publisher.connect(within: Self.setUpLimit) { fault in
+            publisher.connect(within: Self.patience) { fault in
                 if let fault { failures[fault, default: 0] += 1 } else { onConnected(publisher) }
                 finished += 1
                 connectNext()
             }
         }
         for _ in 0..<max(1, concurrency) { connectNext() }
-        _ = loop.run(until: { finished == publishers.count }, within: Self.setUpLimit * publishers.count)
+        _ = loop.run(until: { finished == publishers.count }, within: Self.patience * publishers.count)
         let connected = publishers.filter { $0.connectedAfter != nil }
         var (answers, connections) = (Percentiles(), Percentiles())
         for duration in publishers.compactMap(\.answeredAfter) { answers.add(nanoseconds: duration.nanoseconds) }
@@ -159,7 +159,7 @@ struct PublishWHIP: ParsableCommand {
         }
         let start = EventLoop.monotonicNow()
         let before = pid.flatMap(ProcessFigures.init)
-        let ends = loop.schedule(after: .seconds(seconds) + Self.setUpLimit) { loop.stop() }
+        let ends = loop.schedule(after: .seconds(seconds) + Self.patience) { loop.stop() }
         let rebinding = rebindAfter.map {
             loop.schedule(after: .seconds($0)) { publishers.first?.rebind() }
         }
@@ -182,14 +182,14 @@ struct PublishWHIP: ParsableCommand {
         // The last packets and requests for them are on their way.
         _ = loop.run(until: { false }, within: Self.drainTime)
         for publisher in publishers { publisher.delete() }
-        _ = loop.run(until: { publishers.allSatisfy { $0.isDeleted != nil } }, within: Self.setUpLimit)
+        _ = loop.run(until: { publishers.allSatisfy { $0.isDeleted != nil } }, within: Self.patience)
         report.deleted = publishers.count { $0.isDeleted == true }
         for fault in publishers.compactMap(\.deletionFault) { report.failures[fault, default: 0] += 1 }
         report.add(publishers)
     }
 
-    /// Of a server on a machine that is busy with others as well.
-    private static let setUpLimit = Duration.seconds(60)
+    /// For each set-up, for all ends, and for what is sent late: of a machine that is busy with others as well.
+    private static let patience = Duration.seconds(60)
     private static let drainTime = Duration.milliseconds(300)
 }
 
