@@ -189,6 +189,25 @@ struct ControlPlaneTests {
         #expect(answer.headers["Access-Control-Expose-Headers"]?.contains("x-amzn-errortype") == true)
     }
 
+    /// botocore has `ResponseMetadata["RequestId"]` only where the field is there.
+    @Test
+    func `every answer has an id of its own`() throws {
+        let bench = try APIBench()
+        var ids = Set<String>()
+        for operation in ["ListStages", "ListStages", "GetStage", "StartComposition", "ListTagsForResource"] {
+            ids.insert(try #require(try bench.send(.post, "/\(operation)").headers["x-amzn-RequestId"]))
+        }
+        #expect(ids.count == 5 && ids.allSatisfy { $0.count == 36 })
+    }
+
+    /// SDKs show the one that the model does not have.
+    @Test
+    func `an error says its sentence in both members`() throws {
+        let output = try APIBench().call("StartComposition").output
+        #expect(output["message"]?.string == "StartComposition is not served by Stagedoor.")
+        #expect(output["exceptionMessage"] == output["message"])
+    }
+
     @Test
     func `pages follow one another to the end`() throws {
         let bench = try APIBench()

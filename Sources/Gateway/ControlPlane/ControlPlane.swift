@@ -131,7 +131,8 @@ public final class ControlPlane {
                 operations.run(call, request) { reply($0) }
             } then: { (result: Result<JSONObject, APIError>?) in
                 switch result ?? .failure(.internalError) {
-                case .success(let output): respond(HTTPResponse(.ok, json: .object(output), headers: APIHeaders.all))
+                case .success(let output):
+                    respond(HTTPResponse(.ok, json: .object(output), headers: APIHeaders.ofOneAnswer()))
                 case .failure(let error): respond(error.response)
                 }
             }

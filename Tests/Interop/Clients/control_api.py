@@ -117,6 +117,8 @@ def fails(code, call, **arguments):
         expect(False, f"{call.__name__} should answer {code}")
     except ClientError as error:
         expect(error.response["Error"]["Code"] == code, f"{call.__name__}: {error.response['Error']['Code']} for {code}")
+        expect(error.response["Error"]["Message"], f"{call.__name__}: {code} without a sentence that boto3 shows")
+        expect(error.response["ResponseMetadata"].get("RequestId"), f"{call.__name__}: {code} without a request id")
 
 
 def walk(endpoint, key, secret):
@@ -364,7 +366,8 @@ def check(operation, status, error, answer, beyond, words):
     if status == 200 and operation.output_shape:
         conforms(operation.output_shape, answer, operation.name)
     elif status != 200:
-        expect(list(answer) == ["exceptionMessage"], words + f" has the body {answer}")
+        # What SDKs show is `message`, which no model has.
+        expect(list(answer) == ["exceptionMessage", "message"] and len(set(answer.values())) == 1, words + f" has the body {answer}")
 
 
 def sweep_tags(raw, operation, stage):

@@ -45,18 +45,27 @@ struct APIError: Error, Equatable {
         self = error as? APIError ?? ((error as? StoreError) == .away ? .unavailable : .internalError)
     }
 
+    /// The model calls the sentence `exceptionMessage`; what the AWS CLI and most SDKs show is `message`, whatever the model says.
     var response: HTTPResponse {
-        var headers = APIHeaders.all
+        var headers = APIHeaders.ofOneAnswer()
         headers["x-amzn-ErrorType"] = type
-        return HTTPResponse(status, json: ["exceptionMessage": .string(message)], headers: headers)
+        return HTTPResponse(
+            status, json: ["exceptionMessage": .string(message), "message": .string(message)], headers: headers)
     }
 }
 
-/// The seven header fields that the model gives to every answer, with IVS' values.
+/// The seven header fields that the model gives to every answer, with IVS' values, and the id that AWS gives to each.
 ///
 /// Whom `Access-Control-Allow-Origin` invites to read is refused all the same: pages of other origins by `AdminAccess`.
 enum APIHeaders {
-    static let all: HTTPHeaders = [
+    /// With an id of its own, which SDKs tell with an error and scripts look up in an answer without asking whether it is there.
+    static func ofOneAnswer() -> HTTPHeaders {
+        var headers = modelled
+        headers["x-amzn-RequestId"] = Identifier.uuid()
+        return headers
+    }
+
+    private static let modelled: HTTPHeaders = [
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Expose-Headers": "Access-Control-Allow-Origin,Access-Control-Expose-Headers,Cache-Control,Content-Length,"
             + "Content-Security-Policy,Content-Type,date,Strict-Transport-Security,x-amz-apigw-id,x-amzn-errormessage,"
