@@ -53,6 +53,58 @@ struct SignatureV4VerifierTests {
         #expect(verify(delete) == .success("AKIDEXAMPLE"))
     }
 
+    /// How AWS and most SDKs sign an ARN in the path, how botocore signs what is sent as it stands, and of another ARN.
+    @Test(arguments: [
+        ("arn:aws:ivs:us-east-1:000000000000:stage%2Fabc", escapedARN, true),
+        ("arn%3aaws%3aivs%3aus-east-1%3a000000000000%3astage%2fabc", escapedARN, true),
+        (
+            "arn:aws:ivs:us-east-1:000000000000:stage%2Fabc",
+            "4cd0f8b8caf1b1681d1a502fd484f809f56d4f30049584a7a1a3751fc04051d6", true
+        ),
+        (
+            "arn%3aaws%3aivs%3aus-east-1%3a000000000000%3astage%2fabc",
+            "51cecc6c6f50626b5152a00a0d13b31ca777c4260f0c6e0807865d505ce8f5f1", true
+        ),
+        ("arn:aws:ivs:us-east-1:000000000000:stage%2Fabd", escapedARN, false),
+        ("arn:aws:ivs:us-east-1:000000000000:stage/abc", escapedARN, false),
+    ])
+    func `takes a path escaped more or less than it was signed`(_ arn: String, _ signature: String, _ isTaken: Bool) throws {
+        let get = try Self.request(.get, "/tags/" + arn, signature: signature, signed: "host;x-amz-date")
+        #expect(verify(get) == (isTaken ? .success("AKIDEXAMPLE") : .failure(.mismatch)))
+    }
+
+    static let escapedARN = "86a5383da40c4023211b342ae3aa58203be215c11090c3c080ccb865b0ca648e"
+
+    @Test func `reads fields as signers do, in any case, repeated, with runs of blanks`() throws {
+        let fields = [("x-AMZ-user-agent", "aws-sdk-js/3   ua/2.1"), ("X-Note", "b  b"), ("x-note", "a")]
+        let request = try Self.request(
+            .post, "/CreateStage", signature: "f7f77eaac7c5012e0a456682350f9baae70e5d0d05d06c816ff265b33481f94d",
+            signed: "host;x-amz-date;x-amz-user-agent;x-note", body: Self.demo, headers: fields)
+        #expect(verify(request) == .success("AKIDEXAMPLE"))
+        var tight = request
+        tight.headers["Authorization"] = request.headers["Authorization"]?.replacing(", ", with: ",")
+        #expect(verify(tight) == .success("AKIDEXAMPLE"))
+        var swapped = request
+        swapped.headers["X-Note"] = nil
+        for value in ["a", "b  b"] { swapped.headers.add("X-Note", value) }
+        #expect(verify(swapped) == .failure(.mismatch))
+    }
+
+    /// Keys here have no tokens: one that is left in a client's environment changes nothing.
+    @Test func `passes over a session token that is signed, and wants the body's hash`() throws {
+        let token = try Self.request(
+            .post, "/CreateStage", signature: "5611b60c95596d2437da89752149be3768f3804b5028791c20d81b364d2b54a2",
+            signed: "host;x-amz-date;x-amz-security-token", body: Self.demo, headers: [("X-Amz-Security-Token", "TOKEN")])
+        #expect(verify(token) == .success("AKIDEXAMPLE"))
+        let unsigned = try Self.request(
+            .post, "/CreateStage", signature: "11e02a7e0cb9f15a16cf84b24a8e6ea442645647832c091b06b276f6b341403a",
+            signed: "host;x-amz-content-sha256;x-amz-date", body: Self.demo,
+            headers: [("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")])
+        #expect(verify(unsigned) == .failure(.unsigned("body")))
+    }
+
+    static let demo = #"{"name":"demo"}"#
+
     @Test func `notices every change`() throws {
         var body = try Self.createStage()
         body.body = Array(#"{"name":"dema"}"#.utf8)

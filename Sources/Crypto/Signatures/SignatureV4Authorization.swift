@@ -48,8 +48,9 @@ struct SignatureV4Authorization: Equatable {
 struct CanonicalRequest {
     let bytes: [UInt8]
 
+    /// - Parameter path: one of `spellings(ofPath:)`.
     /// - Throws: `.unsigned` when a named header is missing.
-    init(_ request: HTTPRequest, signedHeaders: [String], payloadHash: String) throws(SignatureV4Error) {
+    init(_ request: HTTPRequest, path: String, signedHeaders: [String], payloadHash: String) throws(SignatureV4Error) {
         var fields: [(String, String)] = []
         for name in signedHeaders {
             let values = request.headers.values(of: name)
@@ -57,7 +58,7 @@ struct CanonicalRequest {
             fields.append((name, values.map(Self.folded).joined(separator: ",")))
         }
         self.init(
-            method: request.method.rawValue, path: Self.path(request.path), query: Self.query(request.query), fields: fields,
+            method: request.method.rawValue, path: path, query: Self.query(request.query), fields: fields,
             payloadHash: payloadHash)
     }
 
@@ -70,8 +71,20 @@ struct CanonicalRequest {
         bytes = Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// The path as sent, encoded once more: every service but S3 does so.
-    private static func path(_ path: String) -> String { path.isEmpty ? "/" : PercentEncoding.encode(path, keepingSlashes: true) }
+    /// How clients sign the path: as sent, encoded once more (every service but S3 does so). And, where that is not the same, as AWS
+    /// reads it: escaped wherever it can be before it is encoded once more. The SDK for C++ signed so the bare colons of ARNs that
+    /// it sent until 2023.
+    static func spellings(ofPath path: String) -> [String] {
+        guard !path.isEmpty else { return ["/"] }
+        let asSent = PercentEncoding.encode(path, keepingSlashes: true)
+        var segments: [String] = []
+        for segment in path.split(separator: "/", omittingEmptySubsequences: false) {
+            guard let text = PercentEncoding.decode(segment) else { return [asSent] }
+            segments.append(PercentEncoding.encode(text))
+        }
+        let escaped = PercentEncoding.encode(segments.joined(separator: "/"), keepingSlashes: true)
+        return escaped == asSent ? [asSent] : [asSent, escaped]
+    }
 
     /// The pairs as sent, in the order of their bytes; a name alone gets an equals sign.
     private static func query(_ query: String?) -> String {

@@ -129,13 +129,17 @@ extension SignatureV4Error {
     fileprivate var apiError: APIError {
         let (type, words) =
             switch self {
-            case .missing: ("MissingAuthenticationTokenException", "The request is not signed: configure an access key.")
+            case .missing:
+                (
+                    "MissingAuthenticationTokenException",
+                    "The request is not signed in its Authorization header: configure an access key."
+                )
             case .malformed: ("IncompleteSignatureException", "The Authorization header is not AWS Signature Version 4.")
             case .unknownAccessKey: ("UnrecognizedClientException", "The access key id is not known here.")
             case .wrongScope:
                 ("InvalidSignatureException", "Signed for another region or service: set the region of this gateway.")
             case .skewed: ("InvalidSignatureException", "The signature's time is over 5 minutes off: set the clock.")
-            case .unsigned(let what): ("InvalidSignatureException", "The signature does not cover \(what).")
+            case .unsigned(let what): ("InvalidSignatureException", "The signature does not cover the \(what).")
             case .mismatch: ("InvalidSignatureException", "The signature is wrong: check the secret access key.")
             }
         return APIError(type: type, status: 403, message: words)
