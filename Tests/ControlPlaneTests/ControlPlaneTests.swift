@@ -226,6 +226,29 @@ struct ControlPlaneTests {
     }
 
     @Test
+    func `storage configurations come a hundred at once, as the model has it`() throws {
+        let bench = try APIBench { $0.quotas.storageConfigurations = 60 }
+        for _ in 0..<51 {
+            #expect(try bench.call("CreateStorageConfiguration", ["s3": ["bucketName": "recordings"]]).status == .ok)
+        }
+        let page = try bench.call("ListStorageConfigurations").output
+        #expect(page["storageConfigurations"]?.array?.count == 51 && page["nextToken"] == nil)
+    }
+
+    /// By its form, by the list that gave it, and by what this list's tokens say.
+    @Test(arguments: ["!", "abc", String(hexadecimal: "p1stages x".utf8), String(hexadecimal: "p1events x".utf8)])
+    func `a page token that no list of events gave is refused`(_ token: String) throws {
+        let bench = try APIBench()
+        let answer = try bench.call(
+            "ListParticipantEvents",
+            [
+                "stageArn": .string(try bench.makeStage()), "sessionId": "st-aaaaaaaaaaaaa", "participantId": "p",
+                "nextToken": .string(token),
+            ])
+        #expect(answer.type == "ValidationException")
+    }
+
+    @Test
     func `public keys are checked, counted and never taken twice`() throws {
         let bench = try APIBench()
         let pem = String(decoding: try ES384PrivateKey.generate().publicKey.pem, as: UTF8.self)

@@ -13,10 +13,12 @@ struct Page: Sendable {
     var after: String?
     private let list: String
 
-    /// - Parameter maximum: of items on a page.
-    init(_ input: Input, list: String, maximum: Int = 100) throws(APIError) {
+    /// - Parameters:
+    ///   - maximum: of items on a page.
+    ///   - standard: what there is of them on a page where the request does not say.
+    init(_ input: Input, list: String, maximum: Int = 100, standard: Int = Page.defaultCount) throws(APIError) {
         self.list = list
-        count = try input.optionalInteger("maxResults", 1...maximum) ?? Self.defaultCount
+        count = try input.optionalInteger("maxResults", 1...maximum) ?? standard
         guard let token = try input.optionalText("nextToken", .pageToken), !token.isEmpty else { return }
         guard let key = Self.key(token, list: list) else { throw .foreignPage }
         after = key

@@ -62,10 +62,10 @@ struct SessionOperations: Sendable {
         let sessionID = try input.text("sessionId", .sessionID)
         let participantID = try input.text("participantId", .participantID)
         let page = try Page(input, list: "events")
-        let after = page.after.flatMap { Int64($0) } ?? 0
+        let after = try page.after.map { key throws(APIError) in try Self.eventNumber(key) }
         context.read(reply) { reader in
             let events = try reader.events(
-                ofStage: arn, sessionID: sessionID, participantID: participantID, after: after, limit: page.count + 1)
+                ofStage: arn, sessionID: sessionID, participantID: participantID, after: after ?? 0, limit: page.count + 1)
             return page.output("events", events, key: { String($0.sequence) }, encode: Output.event)
         }
     }
@@ -80,6 +80,11 @@ struct SessionOperations: Sendable {
         let words = key.split(separator: " ")
         guard words.count == 2, let time = Int64(words[0]) else { throw .foreignPage }
         return (WallTime(nanosecondsSince1970: time), String(words[1]))
+    }
+
+    private static func eventNumber(_ key: String) throws(APIError) -> Int64 {
+        guard let number = Int64(key) else { throw .foreignPage }
+        return number
     }
 
     /// At most one of the four filters may be given.

@@ -35,7 +35,8 @@ struct StorageConfigurationOperations: Sendable {
     }
 
     func listStorageConfigurations(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        let page = try Page(input, list: "storageConfigurations")
+        // The model's default is the quota, or 100 where that is less.
+        let page = try Page(input, list: "storageConfigurations", standard: 100)
         let configurations = page.items(of: context.store.state.storageConfigurations.values, key: \.arn)
         reply(.success(page.output("storageConfigurations", configurations, key: \.arn, encode: Output.storageConfiguration)))
     }
