@@ -44,6 +44,7 @@ struct AdminRoutesTests {
         ),
         (.post, "/CreateStage", .operation, .judgedByAPI, []),
         (.get, "/CreateStage", .operation, .judgedByAPI, []),
+        (.post, "/RevokeConnectionToken", .operation, .judgedByAPI, []),
         (.delete, "/tags/arn", .operation, .judgedByAPI, []),
         (.post, "/", .cloudWatch, .judgedByAPI, []),
         (.post, "/service/GraniteServiceVersion20100801/operation/ListMetrics", .cloudWatch, .judgedByAPI, ["ListMetrics"]),
@@ -72,7 +73,7 @@ struct AdminRoutesTests {
     @Test(arguments: [
         ("/v1/", AdminCaller.anyKey), ("/v1/nothing", .anyKey), ("/v1/sessions/a/b", .anyKey), ("/v1/sessions/", .anyKey),
         ("/v1/stages/s1", .anyKey), ("/v1/sessions/%ff", .anyKey), ("/nothing", .anybody), ("/livez/", .anybody),
-        ("/console/other.js", .anybody),
+        ("/console/other.js", .anybody), ("/CreateStage/", .anybody), ("/Create.php", .anybody), ("//CreateStage", .anybody),
     ])
     func `what is under v1 and what is not is told to those with a key alone`(target: String, caller: AdminCaller) throws {
         let match = try match(.get, target)

@@ -56,10 +56,8 @@ public final class ControlPlane {
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
     }
 
-    /// Whether the path is one of the API's.
-    public static func serves(_ path: String) -> Bool {
-        path.hasPrefix("/tags/") || Operation(rawValue: String(path.dropFirst())) != nil
-    }
+    /// Whether the path is one of the API's, or could be.
+    public static func serves(_ path: String) -> Bool { path.hasPrefix("/tags/") || Operation.isAddress(path) }
 
     /// Checks that the request may be made at all; for other addresses of the admin listener.
     ///

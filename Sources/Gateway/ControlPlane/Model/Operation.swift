@@ -44,6 +44,16 @@ enum Operation: String, CaseIterable {
     case getEncoderConfiguration = "GetEncoderConfiguration"
     case deleteEncoderConfiguration = "DeleteEncoderConfiguration"
 
+    /// Whether the path is made like an operation's. There are more of them in newer models, whose clients are told so in the words
+    /// of the protocol.
+    static func isAddress(_ path: String) -> Bool {
+        let (slash, name) = (path.utf8.first, path.utf8.dropFirst())
+        guard slash == UInt8(ascii: "/"), let initial = name.first, isCapital(initial) else { return false }
+        return name.allSatisfy { isCapital($0) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+    }
+
+    private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+
     /// Whose resource stands in the path.
     var isOnTags: Bool { self == .tagResource || self == .untagResource || self == .listTagsForResource }
 
