@@ -69,8 +69,9 @@ def by_cli():
     expect(made.returncode == 0 and 'token' in json.loads(made.stdout)['participantToken'], 'the AWS CLI makes a token')
     for words in (('list-stages',), ('get-stage', '--arn', STAGE), ('delete-stage', '--arn', STAGE), ('create-stage',)):
         said = aws(*words)
-        # It prints no sentence of a refusal whose body is as the model has it, only the exception and the operation.
-        expect(said.returncode != 0 and 'AccessDeniedException' in said.stderr, 'the AWS CLI is refused %s' % words[0])
+        refusal = 'is not authorized to perform: ivs:%s,' % words[0].title().replace('-', '')
+        expect(said.returncode != 0 and 'AccessDeniedException' in said.stderr and refusal in said.stderr,
+               'the AWS CLI is refused %s, and prints why' % words[0])
 
 
 def by_model(other):
