@@ -31,15 +31,19 @@ struct RedisCertificatesTests {
             commonName: "n", dnsNames: ["n"], addresses: [], now: EventLoop.wallNow(), validFor: .seconds(3_600))
     }
 
-    @Test
-    func `new connections get what the files have become, once that fits together`() throws {
-        let first = try issue()
-        try write(first.certificate.pem(), to: "n.pem")
-        try write(first.key.pem().reveal(), to: "n.key")
+    /// The settings of a node that shows a certificate of its own.
+    private func settings(showing identity: Identity) throws -> ClusterSettings {
+        try write(identity.certificate.pem(), to: "n.pem")
+        try write(identity.key.pem().reveal(), to: "n.key")
         var settings = ClusterSettings()
         (settings.redisTLS, settings.redisCertificateAuthority) = (true, path("ca.pem"))
         (settings.redisCertificate, settings.redisPrivateKey) = (path("n.pem"), path("n.key"))
-        let tls = try #require(try RedisSettings(settings, node: "n").tls)
+        return settings
+    }
+
+    @Test
+    func `new connections get what the files have become, once that fits together`() throws {
+        let tls = try #require(try RedisSettings(try settings(showing: try issue()), node: "n").tls)
         let former = tls()
         #expect(tls() === former)
         let second = try issue()
@@ -49,5 +53,25 @@ struct RedisCertificatesTests {
         let renewed = tls()
         #expect(renewed !== former)
         #expect(tls() === renewed)
+    }
+
+    /// As where a renewed key becomes ours only after it was written.
+    @Test
+    func `files that could not be used are tried again, whether or not they have changed`() throws {
+        let tls = try #require(try RedisSettings(try settings(showing: try issue()), node: "n").tls)
+        let (former, second) = (tls(), try issue())
+        let key = try second.key.pem().reveal()
+        try write(second.certificate.pem(), to: "n.pem")
+        try writeInPlace([UInt8](repeating: 0x20, count: key.count), to: "n.key")
+        #expect(tls() === former)
+        try writeInPlace(key, to: "n.key")
+        #expect(tls() !== former)
+    }
+
+    /// A file that looks as if nobody had touched it.
+    private func writeInPlace(_ bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)], ofItemAtPath: path(name))
     }
 }

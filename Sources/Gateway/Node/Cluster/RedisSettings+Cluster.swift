@@ -30,6 +30,8 @@ private final class RedisTLS: Sendable {
     private struct Made {
         var files: [[Int]]
         var context: TLSContext
+        /// Files that could not be used, which is told once.
+        var refused: [[Int]] = []
     }
 
     private let settings: ClusterSettings
@@ -41,22 +43,19 @@ private final class RedisTLS: Sendable {
         made = Lock(Made(files: files, context: try RedisCertificates(settings).makeContext()))
     }
 
-    /// Files that cannot be used change nothing.
+    /// Files that cannot be used change nothing, and are tried again for the next connection: a key may become ours to read without
+    /// having changed.
     var current: TLSContext {
-        let files = Self.files(settings)
-        guard made.withLock({ $0.files != files }) else { return made.withLock { $0.context } }
-        let fresh = renewed
-        return made.withLock { made in
-            made.files = files
-            if let fresh { made.context = fresh }
-            return made.context
-        }
-    }
-
-    private var renewed: TLSContext? {
-        do { return try RedisCertificates(settings).makeContext() } catch {
-            Log.event(.error, "cluster_certificate_refused", ["because": .string("\(error)")])
-            return nil
+        let (files, known) = (Self.files(settings), made.withLock { $0 })
+        guard files != known.files else { return known.context }
+        do {
+            let fresh = try RedisCertificates(settings).makeContext()
+            made.withLock { $0 = Made(files: files, context: fresh) }
+            return fresh
+        } catch {
+            if files != known.refused { Log.event(.error, "cluster_certificate_refused", ["because": .string("\(error)")]) }
+            made.withLock { $0.refused = files }
+            return known.context
         }
     }
 
