@@ -16,32 +16,30 @@ final class NodeReload {
         var tls: TLSContext?
     }
 
-    private let loop: EventLoop
     private let source: ConfigurationSource
-    private let retryInterval: Duration
     private var running: StagedoorConfiguration
     private var certificates: ServerCertificates
     private let expiry: CertificateExpiry
     private let apply: (Change) -> Void
     private var files: FileChanges?
-    private var renewal: TimerWatch?
-    /// Why the last one was refused, which is told once.
+    /// Why the last one was refused, which is told once; empty where it was not.
     private var problems: [String] = []
-    private var retry: TimerWatch?
+    private var timer: TimerWatch?
 
-    /// - Parameter retryInterval: after which a refused reload is tried again.
+    /// - Parameter interval: after which that is looked at of which no file tells: our own certificate, and why a reload was refused.
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
-        metrics: MetricsRegistry, retryInterval: Duration = .seconds(60), apply: @escaping (Change) -> Void
+        metrics: MetricsRegistry, interval: Duration = .seconds(60), apply: @escaping (Change) -> Void
     ) {
-        (self.loop, self.source, self.retryInterval) = (loop, source, retryInterval)
-        (self.running, self.certificates, self.apply) = (running, certificates, apply)
+        (self.source, self.running, self.certificates, self.apply) = (source, running, certificates, apply)
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
         expiry.follow(certificates)
         files = FileChanges(loop: loop, paths: paths(of: running)) { [unowned self] in reload(because: "a file has changed") }
-        let interval = Self.renewalInterval
-        renewal = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
+        timer = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
+            // Not by one timer of many days: the clock may have been set since the start.
             renew(at: EventLoop.wallNow())
+            // A file that could not be read may be readable without having changed: its owner has, or there was no descriptor.
+            if !problems.isEmpty { reload(because: Self.again) }
         }
     }
 
@@ -67,7 +65,6 @@ final class NodeReload {
     /// Reads configuration and certificates anew. One fault, and everything stays as it is.
     func reload(because reason: String) {
         files?.remember()
-        retry = nil
         do {
             let new = try source.read()
             // Also of one that is refused: a certificate that it names may come after it.
@@ -98,18 +95,14 @@ final class NodeReload {
             ])
     }
 
-    /// A file that could not be read may be readable without having changed: its owner has, or there was no descriptor.
     private func refuse(_ reason: String, _ problems: [String]) {
         if reason != Self.again || problems != self.problems {
             Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
         }
         self.problems = problems
-        retry = loop.schedule(after: retryInterval, tolerance: .seconds(1)) { [unowned self] in reload(because: Self.again) }
     }
 
     private static let again = "the last one was refused"
-    /// Not days: the clock may have been set since the start.
-    private static let renewalInterval = Duration.seconds(3_600)
 }
 
 /// Notices that files have changed, through symbolic links too: Kubernetes swaps a link beside the file, editors rename over it.
