@@ -24,8 +24,13 @@ enum StaticRouters {
 
     /// Nobody publishes. A token's participant has left its description behind, two files each, with ports that are others' now;
     /// those of ingest configurations are written anew at once.
+    ///
+    /// The folder stays: receivers may watch it, or have it mounted. One that is a link is refused later, and not followed here.
     static func forgetDescriptions(in directory: String) {
-        try? FileManager.default.removeItem(atPath: directory + "/sdp")
+        let (files, folder) = (FileManager.default, directory + "/sdp")
+        let type = (try? files.attributesOfItem(atPath: folder))?[.type] as? FileAttributeType
+        guard type == .typeDirectory, let names = try? files.contentsOfDirectory(atPath: folder) else { return }
+        for name in names { try? files.removeItem(atPath: "\(folder)/\(name)") }
     }
 }
 
