@@ -60,6 +60,17 @@ struct AdvertisedWatchTests {
         #expect(bench.transport.advertisedAddresses == [Self.former])
     }
 
+    @Test func `the same addresses in another order are no news`() throws {
+        let both = [Self.former, Self.present]
+        let transport = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: both, tcpAddresses: both), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        #expect(!transport.advertise(both.reversed(), tcp: both.reversed()))
+        #expect(transport.advertisedAddresses == both)
+        #expect(transport.advertise(both, tcp: [Self.present]))
+        #expect(transport.advertise([Self.present], tcp: [Self.present]))
+    }
+
     @Test func `only what may change is looked at`() {
         var settings = AdvertiseSettings()
         #expect(!settings.hasFixedAddresses)

@@ -21,10 +21,16 @@ public final class TransportContext: Sendable {
     /// Where clients are told to come.
     private struct Advertised {
         let addresses: [SocketAddress]
+        let tcp: [SocketAddress]
         let candidates: [Candidate]
 
         init(_ addresses: [SocketAddress], tcp: [SocketAddress]) {
-            (self.addresses, candidates) = (addresses, CandidateList.make(addresses, tcp: tcp))
+            (self.addresses, self.tcp, candidates) = (addresses, tcp, CandidateList.make(addresses, tcp: tcp))
+        }
+
+        /// Name servers turn the order of a name's addresses with every answer.
+        func isSame(as other: Advertised) -> Bool {
+            Set(addresses) == Set(other.addresses) && Set(tcp) == Set(other.tcp)
         }
     }
 
@@ -71,12 +77,13 @@ public final class TransportContext: Sendable {
     public var advertisedAddresses: [SocketAddress] { advertised.withLock { $0.addresses } }
 
     /// Tells clients other addresses from now on; who has been told keeps those that it has.
-    /// - Returns: whether they are others.
+    /// - Returns: whether they are others, in whatever order.
     public func advertise(_ addresses: [SocketAddress], tcp: [SocketAddress]) -> Bool {
         let new = Advertised(addresses, tcp: tcp)
         return advertised.withLock { known in
-            defer { known = new }
-            return known.candidates != new.candidates
+            guard !known.isSame(as: new) else { return false }
+            known = new
+            return true
         }
     }
 
