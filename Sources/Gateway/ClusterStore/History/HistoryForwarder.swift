@@ -184,7 +184,7 @@ struct HistoryForwarder {
 extension HistoryForwarder {
     private var lifetimeOfRunning: Duration { retention + Self.longestSilence }
 
-    /// Before this moment nothing is kept, in µs since 1970.
+    /// What began before this moment may be forgotten, in µs since 1970.
     private func oldest(_ now: WallTime) -> Int64 { (now + (.zero - lifetimeOfRunning)).nanosecondsSince1970 / 1_000 }
 
     private func keys(_ stageARN: String, _ session: String, _ participantID: String) -> [String] {
