@@ -59,7 +59,7 @@ struct NodeMachineTests {
     @Test func `a stage is marked before anything is claimed there, once`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
-        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let granted = ClusterAnswer.claimed(.granted(.init(generation: 5, session: session)))
         let answer = machine.answered(call, granted, sentAt: now, now)
         #expect(
             answer == [.granted(claim: 1, LeaseIdentity(key, generation: 5), session)])
@@ -75,7 +75,7 @@ struct NodeMachineTests {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
         for number in 2...20_000 { #expect(machine.claim(newClaim(number), now).isEmpty) }
-        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let granted = ClusterAnswer.claimed(.granted(.init(generation: 5, session: session)))
         let actions = machine.answered(call, granted, sentAt: now, now)
         #expect(actions.first == .granted(claim: 1, LeaseIdentity(key, generation: 5), session))
         #expect(actions.dropFirst().elementsEqual((2...20_000).map { ClusterAction.heldHere(claim: $0) }))
@@ -185,7 +185,7 @@ struct NodeMachineTests {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
         #expect(machine.claim(newClaim(2), now).isEmpty)
-        let granted = ClusterAnswer.claimed(.granted(generation: 5, session, from: nil))
+        let granted = ClusterAnswer.claimed(.granted(.init(generation: 5, session: session)))
         let answers = machine.answered(call, granted, sentAt: now, now)
         #expect(answers.contains(.heldHere(claim: 2)))
     }
@@ -193,7 +193,7 @@ struct NodeMachineTests {
     @Test func `a renewal without an answer ends nothing, a higher generation that was read does`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
-        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         let renewal = machine.renewNow(now).compactMap { if case .call(let call) = $0 { call } else { nil } }
         let renew = try #require(renewal.first)
         machine.disconnected()
@@ -210,7 +210,7 @@ struct NodeMachineTests {
     {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
-        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         machine.disconnected()
         #expect(machine.release(LeaseIdentity(key, generation: 5), now).isEmpty)
         let actions = machine.connected(runID: "1", now + .seconds(20))
@@ -318,7 +318,7 @@ struct NodeMachineTests {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
         _ = machine.answered(.stages(ofNode: "a"), .names(["one"]), sentAt: now, now)
-        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         let later = machine.timePassed(now + .seconds(60))
         #expect(later.allSatisfy { $0 != .call(.idle(stage: "one")) })
     }
@@ -337,7 +337,7 @@ struct NodeMachineTests {
     @Test func `what is given back without an answer is given back again with the next renewal`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
-        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         let lease = LeaseIdentity(key, generation: 5)
         let release = ClusterCall.release(lease)
         #expect(machine.release(lease, now) == [.call(release)])
@@ -387,14 +387,14 @@ struct NodeMachineTests {
     }
 
     private func granted(_ generation: UInt64, from node: String, _ lease: EndedLease) -> ClusterAnswer {
-        .claimed(.granted(generation: generation, session, from: ClusterAnswer.Displaced(node: node, lease: lease)))
+        .claimed(.granted(.init(generation: generation, session: session, displaced: .init(node: node, lease: lease))))
     }
 
     /// Its disk or its memory is full: nobody could say that it lives.
     @Test func `who could write nothing buries nobody, and renews what it holds before it says that it lives`() throws {
         var (machine, now) = makeSettledMachine()
         let call = try #require(claiming(&machine, now))
-        _ = machine.answered(call, .claimed(.granted(generation: 5, session, from: nil)), sentAt: now, now)
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         let beat = ClusterCall.heartbeat(record: "{}", buries: false)
         for _ in 0..<12 {
             now = now + .seconds(1)

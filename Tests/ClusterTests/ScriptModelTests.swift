@@ -111,7 +111,7 @@ struct ScriptModelTests {
                 key: key, set: "p", credential: "c", takesOver: 0, sessionID: session.id, lowestGeneration: 1, grace: .none,
                 isOwnerSilent: false, ofDeadOwner: 0))
         let lease = LeaseIdentity(key, generation: UInt64(now))
-        #expect(try ask(claim) == .claimed(.granted(generation: lease.generation, session, from: nil)))
+        #expect(try ask(claim) == .claimed(.granted(.init(generation: lease.generation, session: session))))
         _ = try ask(.announce(stage: "one", sessionID: session.id))
 
         now += settings.cluster.leaseLifetime.milliseconds

@@ -48,7 +48,8 @@ extension ModelServer.Stage {
                 node: old.node,
                 lease: EndedLease(LeaseIdentity(claim.key, generation: old.generation), sessionID: old.session))
         }
-        return .granted(generation: next, session?.shared ?? SharedSession(id: id, start: now), from: displaced)
+        let shared = session?.shared ?? SharedSession(id: id, start: now)
+        return .granted(.init(generation: next, session: shared, displaced: displaced))
     }
 
     private func isRespected(

@@ -61,8 +61,9 @@ extension Simulation {
 
     /// Nothing is taken as a dead node's but of one that is dead, or that the server cannot have heard.
     func checkDeath(_ call: ClusterCall, _ answer: ClusterAnswer) {
-        guard case .claim(_, let claim) = call, case .claimed(.granted(_, _, let displaced?)) = answer,
-            displaced.lease.lease.generation == claim.ofDeadOwner, let owner = Int(displaced.node.dropFirst())
+        guard case .claim(_, let claim) = call, case .claimed(.granted(let grant)) = answer,
+            let displaced = grant.displaced, displaced.lease.lease.generation == claim.ofDeadOwner,
+            let owner = Int(displaced.node.dropFirst())
         else { return }
         report.takenFromDead += 1
         if nodes[owner].isAlive, !nodes[owner].isUnheard {

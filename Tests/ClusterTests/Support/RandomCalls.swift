@@ -38,13 +38,11 @@ struct RandomCalls {
     mutating func learn(_ call: ClusterCall, _ answer: ClusterAnswer) {
         for name in answer.outcomes { outcomes[name, default: 0] += 1 }
         if case .idle(.ended(let session, _)) = answer { lastOver = session }
-        guard case .claim(let number, let claim) = call, case .claimed(.granted(let generation, let session, _)) = answer else {
-            return
-        }
-        let lease = RemoteLease(node: nodes[number % 3].nodeID, LeaseIdentity(claim.key, generation: generation))
+        guard case .claim(let number, let claim) = call, case .claimed(.granted(let grant)) = answer else { return }
+        let lease = RemoteLease(node: nodes[number % 3].nodeID, LeaseIdentity(claim.key, generation: grant.generation))
         granted[lease] = ClusterCall.RenewedLease(
-            participantID: claim.key.participantID, generation: generation, set: claim.set, credential: claim.credential,
-            session: session)
+            participantID: claim.key.participantID, generation: grant.generation, set: claim.set, credential: claim.credential,
+            session: grant.session)
     }
 
     private mutating func call(_ number: Int, _ settings: NodeSettings) -> ClusterCall {
@@ -116,7 +114,7 @@ extension ClusterAnswer {
     /// The kinds of what is in it, for a look at whether random calls come by everything.
     fileprivate var outcomes: [String] {
         switch self {
-        case .claimed(.granted(_, _, let displaced)): [displaced == nil ? "granted" : "taken over"]
+        case .claimed(.granted(let grant)): [grant.displaced == nil ? "granted" : "taken over"]
         case .claimed(.held): ["held"]
         case .claimed(.full): ["full"]
         case .claimed(.wait): ["wait"]

@@ -20,12 +20,19 @@ package enum ClusterAnswer: Equatable, Sendable {
     case done
 
     package enum ClaimResult: Equatable, Sendable {
-        /// - Parameter from: whose lease was there.
-        case granted(generation: UInt64, SharedSession, from: Displaced?)
+        case granted(Grant)
         case held(by: RemoteLease, remaining: Duration)
         case full
         /// Somebody unknown may hold it.
         case wait
+    }
+
+    /// What the winner of a claim gets.
+    package struct Grant: Equatable, Sendable {
+        package var generation: UInt64
+        package var session: SharedSession
+        /// Whose lease was there.
+        package var displaced: Displaced?
     }
 
     package struct Displaced: Equatable, Sendable {
@@ -103,7 +110,7 @@ extension ClusterAnswer {
                 words[4].isEmpty
                 ? nil
                 : Displaced(node: words[4], lease: EndedLease(LeaseIdentity(key, generation: old), sessionID: words[6]))
-            self = .claimed(.granted(generation: generation, session, from: displaced))
+            self = .claimed(.granted(Grant(generation: generation, session: session, displaced: displaced)))
         case ("held", 4):
             guard let generation = LeaseIdentity.generation(words[2]), let remaining = Int64(words[3]) else { return nil }
             let remote = RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))

@@ -65,8 +65,7 @@ extension NodeMachine {
         _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ answer: ClusterAnswer.ClaimResult, _ now: MonotonicTime
     ) -> [ClusterAction] {
         switch answer {
-        case .granted(let generation, let session, let displaced):
-            return granted(number, arguments, generation, session, displaced, now)
+        case .granted(let grant): return granted(number, arguments, grant, now)
         case .full: return finish(number, [.refused(claim: number, .full)], now)
         case .wait: return wait(number, Self.retryInterval, now)
         case .held(let remote, let remaining): return heldByAnother(number, remote, remaining, now)
@@ -74,13 +73,12 @@ extension NodeMachine {
     }
 
     private mutating func granted(
-        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ generation: UInt64, _ session: SharedSession,
-        _ displaced: ClusterAnswer.Displaced?, _ now: MonotonicTime
+        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ grant: ClusterAnswer.Grant, _ now: MonotonicTime
     ) -> [ClusterAction] {
-        let lease = LeaseIdentity(arguments.key, generation: generation)
-        let actions = displaced.map { follow($0, by: lease, now) } ?? []
-        keep(lease, arguments.set, arguments.credential, session, now)
-        return finish(number, actions + [.granted(claim: number, lease, session)], now)
+        let lease = LeaseIdentity(arguments.key, generation: grant.generation)
+        let actions = grant.displaced.map { follow($0, by: lease, now) } ?? []
+        keep(lease, arguments.set, arguments.credential, grant.session, now)
+        return finish(number, actions + [.granted(claim: number, lease, grant.session)], now)
     }
 
     /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
