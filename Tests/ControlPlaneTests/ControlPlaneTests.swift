@@ -34,9 +34,10 @@ final class APIBench {
         change(&settings)
         var authority: TokenAuthority?
         let observers = StateObservers()
+        var told = EmbeddedStore.Observers()
+        told.onChange = observers.tell
         store = try EmbeddedStore(
-            directory: path, seeding: { authority = try TokenAuthority(in: &$0, names: ResourceName()) }, onChange: observers.tell
-        )
+            directory: path, seeding: { authority = try TokenAuthority(in: &$0, names: ResourceName()) }, observers: told)
         leases = EmbeddedLeases(store: store)
         loop = try EventLoop()
         plane = try ControlPlane(

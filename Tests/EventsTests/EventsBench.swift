@@ -17,8 +17,9 @@ final class EventsBench {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         loop = try EventLoop()
         let sender = Lock<MailboxSender<Void>?>(nil)
-        store = try EmbeddedStore(
-            directory: path, webhooks: ["hook"], onEvents: { _ in _ = sender.withLock { $0 }?.send(()) })
+        var observers = EmbeddedStore.Observers()
+        observers.onEvents = { _ in _ = sender.withLock { $0 }?.send(()) }
+        store = try EmbeddedStore(directory: path, webhooks: ["hook"], observers: observers)
         mailbox = try Mailbox(loop: loop) { [unowned self] in onNews() }
         let made = mailbox?.sender
         sender.withLock { $0 = made }

@@ -36,7 +36,9 @@ final class SmallGateway {
 
     convenience init(stages: [String]) throws {
         try self.init(loop: EventLoop()) { directory, observers in
-            let store = try EmbeddedStore(directory: directory, onChange: observers.tell)
+            var told = EmbeddedStore.Observers()
+            told.onChange = observers.tell
+            let store = try EmbeddedStore(directory: directory, observers: told)
             return (store, EmbeddedLeases(store: store))
         }
         for stage in stages { makeStage(stage) }

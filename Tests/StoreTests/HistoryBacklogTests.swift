@@ -32,7 +32,9 @@ struct HistoryBacklogTests {
         init() throws {
             let (directory, told) = (try TemporaryDirectory(), self.told)
             self.directory = directory
-            store = try EmbeddedStore(directory: directory.path, onNotice: { notice in told.withLock { $0.append(notice) } })
+            var observers = EmbeddedStore.Observers()
+            observers.onNotice = { notice in told.withLock { $0.append(notice) } }
+            store = try EmbeddedStore(directory: directory.path, observers: observers)
             other = try HistoryDatabase(directory: directory.path)
         }
 

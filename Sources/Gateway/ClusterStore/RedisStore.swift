@@ -25,6 +25,13 @@ public final class RedisStore: GatewayStore {
         public var onLocalNotice: @Sendable (HistoryNotice) -> Void = { _ in }
 
         public init() {}
+
+        fileprivate func local(_ inbox: StoreInbox) -> EmbeddedStore.Observers {
+            var local = EmbeddedStore.Observers()
+            local.onQueued = { inbox.historyWaits() }
+            (local.onEvents, local.onNotice) = (onLocalEvents, onLocalNotice)
+            return local
+        }
     }
 
     /// This node's own files: its outbox, and the queue of history that the cluster has not taken yet.
@@ -49,8 +56,7 @@ public final class RedisStore: GatewayStore {
         let inbox = StoreInbox()
         local = try EmbeddedStore(
             directory: directory, webhooks: webhooks, retention: settings.events.retention, sparing: living,
-            onQueued: { inbox.historyWaits() }, onEvents: observers.onLocalEvents,
-            onNotice: observers.onLocalNotice)
+            observers: observers.local(inbox))
         let process = "\(settings.node):\(Identifier.random(8))"
         let (snapshot, runIDs) = try DatabaseOpening(settings, process: process).load(seeding: seeding)
         let (published, counted) = (Lock(snapshot.state), Lock(ClusterStoreStatistics()))

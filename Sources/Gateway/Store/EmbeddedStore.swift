@@ -18,6 +18,20 @@ public final class EmbeddedStore: GatewayStore {
         public var highestGeneration: UInt64
     }
 
+    /// What a store reports, on its thread.
+    public struct Observers: Sendable {
+        /// There is history to forward; nil for a store that is not part of a cluster's.
+        public var onQueued: (@Sendable () -> Void)?
+        /// The configuration is another one, which is visible.
+        public var onChange: @Sendable (StoreState) -> Void = { _ in }
+        /// Events of participants have been written, in this order.
+        public var onEvents: @Sendable ([ParticipantEvent]) -> Void = { _ in }
+        /// Something about the history's file.
+        public var onNotice: @Sendable (HistoryNotice) -> Void = { _ in }
+
+        public init() {}
+    }
+
     public let recovered: Recovered
     private let published: Lock<StoreState>
     private let standing: Lock<HistoryStanding>
@@ -31,21 +45,13 @@ public final class EmbeddedStore: GatewayStore {
     /// - Parameter retention: how long sessions, participants and events are kept.
     /// - Parameter living: participants that another process of this gateway keeps.
     /// - Parameter seeding: changes that are made before anybody reads, such as the keys that the server keeps for itself.
-    /// - Parameter onQueued: where this is a node of a cluster: told on the store's thread that there is history to forward.
-    /// - Parameter onChange: told of each new state on the store's thread, once it is visible.
-    /// - Parameter onEvents: told of participant events on the store's thread, once they are written, in order.
-    /// - Parameter onNotice: told of the history's file on the store's thread.
     /// - Throws: `.cannotOpen`.
     public init(
         directory: String, webhooks: [String] = [], retention: Duration = defaultRetention,
         sparing living: Set<LivingParticipant> = [],
-        seeding: (inout StateTransaction) throws -> Void = { _ in },
-        onQueued: (@Sendable () -> Void)? = nil,
-        onChange: @escaping @Sendable (StoreState) -> Void = { _ in },
-        onEvents: @escaping @Sendable ([ParticipantEvent]) -> Void = { _ in },
-        onNotice: @escaping @Sendable (HistoryNotice) -> Void = { _ in }
+        seeding: (inout StateTransaction) throws -> Void = { _ in }, observers: Observers = Observers()
     ) throws(StoreError) {
-        let files = StoreFiles(directory: directory, webhooks: webhooks, isQueueing: onQueued != nil)
+        let files = StoreFiles(directory: directory, webhooks: webhooks, isQueueing: observers.onQueued != nil)
         let (configuration, history) = try files.open()
         let (queue, standing) = (queue, Lock(HistoryStanding()))
         self.standing = standing
@@ -61,8 +67,8 @@ public final class EmbeddedStore: GatewayStore {
                 let outlets = StoreWriter.Outlets(
                     publish: { new in
                         published.withLock { $0 = new }
-                        onChange(new)
-                    }, onQueued: onQueued ?? {}, onEvents: onEvents, onNotice: onNotice)
+                        observers.onChange(new)
+                    }, onQueued: observers.onQueued ?? {}, onEvents: observers.onEvents, onNotice: observers.onNotice)
                 let writer = StoreWriter(
                     files, configuration: configuration, history: history, retention: retention, state: state,
                     standing: standing, outlets: outlets)

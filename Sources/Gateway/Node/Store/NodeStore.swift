@@ -66,13 +66,15 @@ final class NodeStore: NodeService {
 
     private static func open(
         _ configuration: StagedoorConfiguration, directory: String, sparing living: Set<LivingParticipant>,
-        seeding: (inout StateTransaction) throws -> Void, observers: StateObservers,
+        seeding: (inout StateTransaction) throws -> Void, observers stateObservers: StateObservers,
         onEvents: @escaping @Sendable () -> Void
     ) throws -> EmbeddedContext {
+        var observers = EmbeddedStore.Observers()
+        observers.onChange = stateObservers.tell
+        (observers.onEvents, observers.onNotice) = ({ _ in onEvents() }, { LocalHistory.log($0) })
         let store = try EmbeddedStore(
             directory: directory, webhooks: configuration.webhooks.keys.sorted(), retention: configuration.events.retention,
-            sparing: living, seeding: seeding, onChange: observers.tell, onEvents: { _ in onEvents() },
-            onNotice: { LocalHistory.log($0) })
+            sparing: living, seeding: seeding, observers: observers)
         return EmbeddedContext(store: store, leases: EmbeddedLeases(store: store, quotas: configuration.quotas))
     }
 
