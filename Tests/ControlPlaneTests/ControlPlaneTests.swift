@@ -40,16 +40,16 @@ final class APIBench {
             directory: path, seeding: { authority = try TokenAuthority(in: &$0, names: ResourceName()) }, observers: told)
         leases = EmbeddedLeases(store: store)
         loop = try EventLoop()
-        plane = try ControlPlane(
-            loop: loop, settings: settings, store: store, leases: leases, authority: #require(authority),
-            isWatching: isWatching,
-            tryBucket: { bucket, reply in
-                switch bucket {
-                case "recordings": reply(.writable)
-                case "locked": reply(.unwritable("the store answered 403 AccessDenied."))
-                default: reply(.unknown)
-                }
-            }, observers: observers)
+        var environment = ControlPlane.Environment(store: store, leases: leases, authority: try #require(authority))
+        (environment.observers, environment.isWatching) = (observers, isWatching)
+        environment.tryBucket = { bucket, reply in
+            switch bucket {
+            case "recordings": reply(.writable)
+            case "locked": reply(.unwritable("the store answered 403 AccessDenied."))
+            default: reply(.unknown)
+            }
+        }
+        plane = try ControlPlane(loop: loop, settings: settings, environment)
         self.observers = observers
     }
 

@@ -14,6 +14,24 @@ public struct AccessRefusal: Equatable, Sendable {
 
 /// The control API: the rest-json protocol of `ivs-realtime`, as the AWS CLI and SDKs speak it. Confined to its loop.
 public final class ControlPlane {
+    /// What the API works with.
+    public struct Environment: Sendable {
+        public var store: any GatewayStore
+        public var leases: any LeaseControl
+        public var authority: TokenAuthority
+        /// Told of each new state of the store.
+        public var observers = StateObservers()
+        /// Whether somebody watches as that participant, at any node.
+        public var isWatching: @Sendable (StageParticipant) -> Bool = { _ in false }
+        /// Tries whether recordings can be written to a bucket; there are none unless it says so.
+        public var tryBucket: BucketTrial = { $1(.unknown) }
+        public var wallNow: @Sendable () -> WallTime = { EventLoop.wallNow() }
+
+        public init(store: any GatewayStore, leases: any LeaseControl, authority: TokenAuthority) {
+            (self.store, self.leases, self.authority) = (store, leases, authority)
+        }
+    }
+
     private let loop: EventLoop
     private var context: OperationContext
     private var operations: ControlOperations
@@ -24,26 +42,15 @@ public final class ControlPlane {
     private let replies: ReplyBox
     private var housekeeping: TimerWatch?
 
-    /// - Parameters:
-    ///   - isWatching: whether somebody watches as that participant, at any node.
-    ///   - observers: told of each new state of the store.
-    ///   - tryBucket: tries whether recordings can be written to a bucket; without it there are none.
     /// - Throws: when the system gives no more descriptors.
-    public init(
-        loop: EventLoop, settings: ControlPlaneSettings, store: any GatewayStore, leases: any LeaseControl,
-        authority: TokenAuthority, isWatching: @escaping @Sendable (StageParticipant) -> Bool = { _ in false },
-        tryBucket: @escaping BucketTrial = { $1(.unknown) }, observers: StateObservers = StateObservers(),
-        wallNow: @escaping @Sendable () -> WallTime = { EventLoop.wallNow() }
-    ) throws(SystemError) {
-        (self.loop, self.wallNow) = (loop, wallNow)
-        context = OperationContext(
-            settings: settings, store: store, leases: leases, authority: authority, isWatching: isWatching, tryBucket: tryBucket,
-            replications: ReplicationAnswers(observers), wallNow: wallNow)
+    public init(loop: EventLoop, settings: ControlPlaneSettings, _ environment: Environment) throws(SystemError) {
+        (self.loop, wallNow) = (loop, environment.wallNow)
+        context = OperationContext(settings, environment)
         operations = ControlOperations(context)
         (access, limiter) = (AdminAccess(settings), RateLimiter(settings.rates))
         replies = try ReplyBox(loop: loop)
         housekeeping = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) {
-            [replications = context.replications] in
+            [leases = environment.leases, replications = context.replications] in
             leases.endIdleSessions()
             replications.expire(at: EventLoop.monotonicNow())
         }

@@ -262,10 +262,7 @@ extension Node {
         let (gatewayStore, instruments) = (store.membership.store, shared.instruments)
         let readiness = ReadinessChecks(shared.admission.gate, store.membership, configuration.cluster)
         let revocations = Revocations(shared, store.membership)
-        let api = try ControlPlane(
-            loop: loop, settings: ControlPlaneSettings(configuration, store: store), store: gatewayStore,
-            leases: store.membership.leases, authority: store.authority, isWatching: revocations.isWatching,
-            tryBucket: storage.trial, observers: store.observers)
+        let api = try makeControlPlane(storage, revocations)
         return try AdminSite(
             loop: loop, socket: listeners.admin,
             AdminSite.Environment(
@@ -290,6 +287,15 @@ extension Node {
                     reservations.follow(gatewayStore.state)
                     revocations.follow()
                 }))
+    }
+
+    private func makeControlPlane(_ storage: StorageService, _ revocations: Revocations) throws -> ControlPlane {
+        var environment = ControlPlane.Environment(
+            store: store.membership.store, leases: store.membership.leases, authority: store.authority)
+        environment.observers = store.observers
+        environment.isWatching = revocations.isWatching
+        environment.tryBucket = storage.trial
+        return try ControlPlane(loop: loop, settings: ControlPlaneSettings(configuration, store: store), environment)
     }
 
     private func makeReload(_ parts: ReloadedParts) -> NodeReload {

@@ -18,6 +18,12 @@ struct OperationContext: Sendable {
     let replications: ReplicationAnswers
     let wallNow: @Sendable () -> WallTime
 
+    init(_ settings: ControlPlaneSettings, _ environment: ControlPlane.Environment) {
+        (self.settings, store, leases, authority) = (settings, environment.store, environment.leases, environment.authority)
+        (isWatching, tryBucket, wallNow) = (environment.isWatching, environment.tryBucket, environment.wallNow)
+        replications = ReplicationAnswers(environment.observers)
+    }
+
     func stage(_ arn: String) throws(APIError) -> Stage {
         guard let stage = store.state.stages[arn] else { throw .noStage }
         return stage
