@@ -194,8 +194,9 @@ extension Node {
             loop: loop, cluster: cluster,
             addresses: ClusterService.Addresses(
                 node: listeners.clusterURL(configuration), public: configuration.cluster.publicURL),
-            gate: shared.admission.gate, metrics: shared.instruments.metrics, load: load, routers: routers?.control,
-            embedded: shared.webRTC.embedded)
+            metrics: shared.instruments.metrics,
+            ClusterService.Sources(
+                gate: shared.admission.gate, load: load, routers: routers?.control, embedded: shared.webRTC.embedded))
     }
 
     private func makeRecorder(_ storage: StorageService) throws -> RecordingService {

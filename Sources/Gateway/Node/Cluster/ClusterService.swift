@@ -22,21 +22,27 @@ final class ClusterService: NodeService {
         var `public`: String
     }
 
+    /// Of what its heartbeats tell.
+    struct Sources {
+        var gate: AdmissionGate
+        var load: LoadGuard
+        /// Nil without routers that are asked.
+        var routers: RouterControl?
+        /// Nil without the embedded router.
+        var embedded: EmbeddedRouterContext?
+    }
+
     private let node: ClusterMember
     private let cluster: ClusterContext
-    private let gate: AdmissionGate
-    private let embedded: EmbeddedRouterContext?
-    private let load: LoadGuard
-    private let routers: RouterControl?
+    private let sources: Sources
     private var reports: TimerWatch?
     private var known: Set<String> = []
 
     init(
-        loop: EventLoop, cluster: ClusterContext, addresses: Addresses, gate: AdmissionGate, metrics: MetricsRegistry,
-        load: LoadGuard, routers: RouterControl?, embedded: EmbeddedRouterContext?
+        loop: EventLoop, cluster: ClusterContext, addresses: Addresses, metrics: MetricsRegistry, _ sources: Sources
     ) throws {
         node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
-        (self.cluster, self.gate, self.load, self.routers, self.embedded) = (cluster, gate, load, routers, embedded)
+        (self.cluster, self.sources) = (cluster, sources)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
         node.onStateChange = { [unowned self] in changed($0) }
         node.onWritesChange = { [unowned self] in writesChanged($0) }
@@ -55,10 +61,12 @@ final class ClusterService: NodeService {
 
     /// Puts our load and state into the next heartbeat.
     private func tell() {
+        let (gate, viewers) = (sources.gate, sources.embedded?.viewers ?? [])
         var record = node.record
-        (record.load, record.publishers, record.isDraining) = (load.report.pressure(at: gate), gate.livePublishes, gate.isLeaving)
-        record.viewers = Set(embedded?.viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" } ?? [])
-        record.routers = Set(routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
+        (record.publishers, record.isDraining) = (gate.livePublishes, gate.isLeaving)
+        record.load = sources.load.report.pressure(at: gate)
+        record.viewers = Set(viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" })
+        record.routers = Set(sources.routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
         if record != node.record { node.record = record }
         noteNodes()
     }
