@@ -8,7 +8,7 @@ import Wire
 
 @Suite
 struct EndpointsInUseTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `what is handed out is noted again and again`() throws {
         let folder = try TemporaryDirectory()
         let endpoints = StageEndpoints(events: "wss://e", whip: "https://w/whip", rtmp: "", rtmps: "")
@@ -19,7 +19,7 @@ struct EndpointsInUseTests {
         #expect(noted?.contains("https://w/whip") == true)
         let loop = try EventLoop()
         let inUse = EndpointsInUse(loop: loop, store: store, endpoints: endpoints, interval: .milliseconds(10))
-        #expect(loop.run(until: { store.state.setting("endpoints")?.revealText() != noted }, within: .seconds(30)))
+        #expect(loop.run(until: { store.state.setting("endpoints")?.revealText() != noted }, within: .seconds(120)))
         withExtendedLifetime(inUse) {}
     }
 }
