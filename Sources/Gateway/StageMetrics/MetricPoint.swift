@@ -9,7 +9,17 @@ public struct MetricPoint: Codable, Equatable, Sendable {
     public var minimum: Double
     public var maximum: Double
     /// The seconds of its minute in which a count was taken, a bit for each; 0 where nobody knows, as of what is kept in files.
-    public var seconds: UInt64
+    public var seconds: UInt64 {
+        get { knownSeconds ?? 0 }
+        set { knownSeconds = newValue == 0 ? nil : newValue }
+    }
+    /// Nil for none: a version that knew no seconds may have written it, or is there to read it.
+    private var knownSeconds: UInt64?
+
+    private enum CodingKeys: String, CodingKey {
+        case minute, count, sum, minimum, maximum
+        case knownSeconds = "seconds"
+    }
 
     public init(minute: Int32, count: Int32, sum: Double, minimum: Double, maximum: Double, seconds: UInt64 = 0) {
         (self.minute, self.count, self.sum, self.minimum, self.maximum) = (minute, count, sum, minimum, maximum)
@@ -74,32 +84,6 @@ extension MetricPoint {
     static let maximumCountsAMinute: Int32 = 66
     /// Seconds that a timer takes twice or leaves out, in a minute.
     private static let jitter = 3
-}
-
-/// A version that knew no seconds may have written it, or is there to read it.
-extension MetricPoint {
-    private enum Field: String, CodingKey {
-        case minute, count, sum, minimum, maximum, seconds
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Field.self)
-        self.init(
-            minute: try fields.decode(Int32.self, forKey: .minute), count: try fields.decode(Int32.self, forKey: .count),
-            sum: try fields.decode(Double.self, forKey: .sum), minimum: try fields.decode(Double.self, forKey: .minimum),
-            maximum: try fields.decode(Double.self, forKey: .maximum),
-            seconds: try fields.decodeIfPresent(UInt64.self, forKey: .seconds) ?? 0)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Field.self)
-        try fields.encode(minute, forKey: .minute)
-        try fields.encode(count, forKey: .count)
-        try fields.encode(sum, forKey: .sum)
-        try fields.encode(minimum, forKey: .minimum)
-        try fields.encode(maximum, forKey: .maximum)
-        if seconds != 0 { try fields.encode(seconds, forKey: .seconds) }
-    }
 }
 
 /// A point and whose it is.
