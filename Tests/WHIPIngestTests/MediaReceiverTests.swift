@@ -138,6 +138,28 @@ struct MediaReceiverTests {
         #expect(output["p"]?.keyframes == 4 && output["p"]?.keyframeStart == 14)
     }
 
+    /// A retransmission brings it, behind the rest: whoever began there had neither the sets nor that.
+    @Test func `a keyframe whose first packet is lost begins with its parameter sets all the same`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        func send(_ number: UInt16, timestamp: UInt32, _ payload: [UInt8]) {
+            feed(receiver, packet(96, ssrc: 4_005_686_104, number: number, timestamp: timestamp, payload), at: 100)
+        }
+        feed(receiver, picture: 0, from: 0, [[0x41, 1], TestClient.sequenceSet, TestClient.pictureSet])
+        send(4, timestamp: 0, [0x7C, 0x05, 1])
+        #expect(output["p"]?.keyframes == 1 && output["p"]?.keyframeStart == 1)
+        send(3, timestamp: 0, [0x7C, 0x85, 1])
+        send(5, timestamp: 0, [0x7C, 0x45, 1])
+        #expect(output["p"]?.keyframes == 1 && output["p"]?.video == [0, 1, 2, 4, 3, 5])
+        // What comes late of it when another one has come begins nothing.
+        send(6, timestamp: 3_000, TestClient.sequenceSet)
+        send(7, timestamp: 3_000, TestClient.pictureSet)
+        send(8, timestamp: 3_000, [0x7C, 0x85, 1])
+        send(10, timestamp: 6_000, [0x65, 1])
+        send(9, timestamp: 3_000, [0x7C, 0x45, 1])
+        #expect(output["p"]?.keyframes == 2 && output["p"]?.keyframeStart == 6)
+        #expect(output["p"]?.video.suffix(3) == [8, 10, 9])
+    }
+
     @Test func `parameter sets without end are not kept back`() throws {
         let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
         feed(receiver, picture: 0, from: 0, Array(repeating: TestClient.sequenceSet, count: 40))

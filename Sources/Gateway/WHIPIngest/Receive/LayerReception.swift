@@ -36,14 +36,18 @@ struct LayerReception {
         if unsafe inspection.sequenceSet != nil, !received.isLate || timestamp > setsTimestamp ?? .min {
             setsTimestamp = timestamp
         }
-        guard inspection.hasIDR else { return }
-        keyframes.keyframeCame(at: now)
-        received.hasIDR = true
-        guard keyframeTimestamp != timestamp else { return }
+        if inspection.hasIDR {
+            keyframes.keyframeCame(at: now)
+            received.hasIDR = true
+        }
+        let hasSets = setsTimestamp == timestamp
+        // Behind its sets each part of it begins: the first one may have been lost, and comes again.
+        let begins = inspection.hasIDR || inspection.isOfIDR && hasSets && !received.isLate
+        guard begins, keyframeTimestamp != timestamp else { return }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one.
-        received.startsKeyframe = setsTimestamp == timestamp || follows
+        received.startsKeyframe = hasSets || follows
     }
 
     private mutating func noteUndecodable(at now: MonotonicTime) {

@@ -32,6 +32,8 @@ struct ParameterSetKeeper {
 @safe struct PayloadInspection {
     /// The start of an IDR slice is in it.
     let hasIDR: Bool
+    /// An IDR slice is in it, or any part of one.
+    let isOfIDR: Bool
     /// A slice is in it, or a part of one.
     private(set) var hasSlice = false
     /// Where the sets lie in the payload.
@@ -45,6 +47,7 @@ struct ParameterSetKeeper {
     }
 
     init(_ found: NALUnitList) {
+        isOfIDR = found.hasIDR
         if let fragment = found.fragment {
             (hasIDR, hasSlice) = (fragment.isStart && found.hasIDR, fragment.header.type.hasSliceHeader)
             return

@@ -26,7 +26,7 @@ struct ReceivedPacket {
     /// Video whose payload could not be read, or only its beginning: no more of it goes on.
     var isMalformed = false
     var part = Part.other
-    /// The first slice of an IDR picture is in it; with what stands before that a decoder can start.
+    /// The first slice of an IDR picture is in it, or what came of that first; with what stands before it a decoder can start.
     var startsKeyframe = false
     var hasIDR = false
     /// The parameter sets describe another format than before.
