@@ -16,14 +16,21 @@ struct MediaReceiverTests {
         MonotonicTime(nanoseconds: 9_000_000_000 + milliseconds * 1_000_000)
     }
 
-    /// A receiver of a captured offer, its publication begun, and what it forwards.
-    private func receiver(_ fixture: String) throws -> (MediaReceiver, ForwardedMedia) {
+    /// A receiver of a captured offer, before it has the lease.
+    private func waitingReceiver(_ fixture: String) throws -> MediaReceiver {
         let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named(fixture).body))
-        let receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        return MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+    }
+
+    private func publication() -> Publication {
         let grant = PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h")
         let lease = PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1)
-        let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
-        let output = ForwardedMedia()
+        return Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: Timeline())
+    }
+
+    /// A receiver of a captured offer, its publication begun, and what it forwards.
+    private func receiver(_ fixture: String) throws -> (MediaReceiver, ForwardedMedia) {
+        let (receiver, publication, output) = (try waitingReceiver(fixture), publication(), ForwardedMedia())
         publication.add(RecordingSink("p", worker: 0, output))
         receiver.begin(publication, inspector: nil, at: Self.time(0))
         return (receiver, output)
@@ -136,6 +143,16 @@ struct MediaReceiverTests {
         send(15, timestamp: 15_000, [0x65, 1])
         #expect(output["p"]?.video.suffix(3) == [12, 14, 15])
         #expect(output["p"]?.keyframes == 4 && output["p"]?.keyframeStart == 14)
+    }
+
+    @Test func `parameter sets that came before the lease are the publish's`() throws {
+        let (receiver, publication) = (try waitingReceiver("obs-32.2.2-ldc0.21.0"), publication())
+        let sets = [TestClient.sequenceSet, TestClient.pictureSet]
+        feed(receiver, picture: 0, from: 0, sets + [[0x65, 1]])
+        receiver.begin(publication, inspector: nil, at: Self.time(20))
+        #expect(publication.formats[.video] == .h264(sps: sets[0], pps: sets[1]))
+        feed(receiver, picture: 1, from: 3, sets + [[0x65, 1]])
+        #expect(publication.formats[.video] == .h264(sps: sets[0], pps: sets[1]))
     }
 
     /// A retransmission brings it, behind the rest: whoever began there had neither the sets nor that.

@@ -55,6 +55,10 @@ final class MediaReceiver {
     func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
+        // Parameter sets may have come while somebody else had the lease; the same ones again are no news.
+        for (place, layer) in reception.layers.enumerated() {
+            if let format = layer.format { publication.setFormat(format, of: TrackID(.video, layer: UInt8(place))) }
+        }
         reception.wantKeyframes()
     }
 
