@@ -103,13 +103,18 @@ struct UnjudgedPicturesTests {
         #expect(feeder.faults == [.unjudgedPictures])
     }
 
-    @Test func `rules that only warn make it a warning`() {
-        var rules = ContractSettings()
-        for rule in [ContractRule.videoCodec, .videoProfile, .bFrames, .maximumResolution] { rules[rule] = .warn }
-        var feeder = StreamFeeder(.singleUnits, rules: rules)
-        feeder.feed(Self.sets)
-        _ = Self.feed(&feeder, pictures: 2_000) { Self.feedInDisorder(Self.fragments(of: Self.bSlice), &$0) }
-        #expect(feeder.faults.isEmpty && feeder.warnings.map(\.fault) == [.unjudgedPictures])
+    private static let rulesOfPictures: [ContractRule] = [.videoCodec, .videoProfile, .bFrames, .maximumResolution]
+
+    @Test(arguments: rulesOfPictures)
+    func `one rule about pictures that warns makes it a warning, and none makes it nothing`(_ rule: ContractRule) {
+        for (action, warned) in [(ContractAction.warn, [ContractFault.unjudgedPictures]), (.off, [])] {
+            var rules = ContractSettings()
+            for other in Self.rulesOfPictures { rules[other] = other == rule ? action : .off }
+            var feeder = StreamFeeder(.singleUnits, rules: rules)
+            feeder.feed(Self.sets)
+            _ = Self.feed(&feeder, pictures: 1_000) { Self.feedInDisorder(Self.fragments(of: Self.bSlice), &$0) }
+            #expect(feeder.faults.isEmpty && feeder.warnings.map(\.fault) == warned)
+        }
     }
 
     /// Two minutes: one packet in twenty is overtaken by the next one, one in fifty never comes, a keyframe's sets among them.

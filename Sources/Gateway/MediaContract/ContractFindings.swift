@@ -85,9 +85,12 @@ struct ContractFindings {
 
     /// Too many pictures of a layer escape the rules about pictures: as grave as the gravest of those.
     mutating func foundUnjudged(_ layer: UInt8, at now: MonotonicTime) {
-        let isGround = Self.rulesOfPictures.contains { rules[$0] == .disconnect }
-        found(.unjudgedPictures, of: layer, at: now, action: isGround ? .disconnect : nil)
+        let action: ContractAction = isPictureRule(.disconnect) ? .disconnect : isPictureRule(.warn) ? .warn : .off
+        found(.unjudgedPictures, of: layer, at: now, action: action)
     }
+
+    /// Whether one of the rules about pictures has this action.
+    private func isPictureRule(_ action: ContractAction) -> Bool { Self.rulesOfPictures.contains { rules[$0] == action } }
 
     private static let rulesOfPictures: [ContractRule] = [.videoCodec, .videoProfile, .bFrames, .maximumResolution]
 
