@@ -146,6 +146,14 @@ struct PipelineTests {
         #expect(packets.map(\.payload) == [[0xFC, 0], [0xFC, 1], [0xFC, 2]])
     }
 
+    /// AAC-LC at 48 kHz of one channel, two and six.
+    @Test(arguments: [(0x88, false), (0x90, true), (0xB0, true)] as [(UInt8, Bool)])
+    func `says of AAC what its Opus is`(_ channels: UInt8, _ isStereo: Bool) throws {
+        let rig = try Rig()
+        rig.audio([0xAF, 0, 0x11, channels])
+        #expect(rig.sink.formats[.audio] == .opus(isStereo: isStereo))
+    }
+
     @Test func `progresses with advancing media time only`() throws {
         let rig = try Rig()
         var progress: [MonotonicTime] = []

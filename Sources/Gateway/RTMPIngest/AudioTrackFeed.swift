@@ -176,7 +176,7 @@ final class AudioTrackFeed {
         stream =
             config.isLowComplexity ? transcoder.open(config, allowance: allowance) { [weak self] in self?.received($0) } : nil
         publication.setSourceAudioFormat(.aac(configuration: config.bytes))
-        publication.setFormat(.opus(isStereo: config.channelCount == 2), of: .audio)
+        publication.setFormat(.opus(isStereo: config.isStereoInOpus), of: .audio)
         return nil
     }
 

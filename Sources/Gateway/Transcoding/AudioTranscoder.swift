@@ -136,6 +136,11 @@ public final class AudioTranscoder {
     }
 }
 
+extension AudioSpecificConfig {
+    /// Whether Opus of it has two channels: of more the first two are taken, and it may name none.
+    public var isStereoInOpus: Bool { channelCount != 1 }
+}
+
 /// What comes back for a stream.
 @safe public enum TranscodedAudio {
     /// One Opus packet of 20 ms, or one AAC frame, valid until the call returns, and its time in unwrapped ticks of 48 kHz.

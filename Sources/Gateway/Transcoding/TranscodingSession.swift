@@ -30,7 +30,7 @@ final class AACToOpusSession: TranscodingSession {
 
     init(_ config: AudioSpecificConfig, settings: TranscodingSettings) {
         (self.config, self.settings) = (config, settings)
-        channelCount = min(config.channelCount ?? 2, 2)
+        channelCount = config.isStereoInOpus ? 2 : 1
         alignment = AudioAlignment(sampleRate: config.sampleRate)
     }
 
