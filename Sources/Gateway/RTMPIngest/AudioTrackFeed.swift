@@ -52,90 +52,56 @@ final class AudioTrackFeed {
     }
 
     /// Takes one audio message.
-    /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    func receive(
-        _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
+    func receive(_ message: inout MediaMessage) -> Refusal? {
         if let failure { return failure }
-        var part = unsafe first(of: message, &counters)
-        if part == nil { publication.counters[.audio].count(byteCount: message.count, endsFrame: false) }
-        var start = 0
-        while let tag = part {
-            part = unsafe next(after: tag, in: message, &counters)
-            let end = part == nil ? message.count : tag.body.upperBound
-            defer { start = end }
-            if !mainTrack.isKnown, let refusal = lookForMain(tag, arrival, &counters) { return refusal }
+        guard var tracks = MessageTracks<AudioTag>(of: &message) else {
+            publication.counters[.audio].count(byteCount: message.byteCount, endsFrame: false)
+            return nil
+        }
+        while let (tag, byteCount) = tracks.next(in: &message) {
+            if !mainTrack.isKnown, let refusal = lookForMain(tag, &message) { return refusal }
             guard tag.trackID == mainTrack.id else {
-                unsafe passOver(tag, of: message, &counters)
+                passOver(tag, &message)
                 continue
             }
-            let frames = counters.audioFrames
-            let refusal = unsafe take(tag, of: message, timestamp, arrival, &counters)
-            publication.counters[.audio].count(byteCount: end - start, endsFrame: counters.audioFrames > frames)
+            let frames = message.counters.audioFrames
+            let refusal = take(tag, &message)
+            publication.counters[.audio].count(byteCount: byteCount, endsFrame: message.counters.audioFrames > frames)
             if let refusal { return refusal }
         }
         return nil
     }
 
-    private func first(of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> AudioTag? {
-        if unsafe message.isEmpty { return nil }
-        let tag = try? unsafe AudioTag(parsing: message.bytes)
-        if tag == nil { counters.malformed += 1 }
-        return tag
-    }
-
-    private func next(
-        after tag: AudioTag, in message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters
-    ) -> AudioTag? {
-        do { return try unsafe tag.next(in: message.bytes) } catch {
-            counters.malformed += 1
-            return nil
-        }
-    }
-
-    private func take(
-        _ tag: AudioTag, of message: UnsafeRawBufferPointer, _ timestamp: Int64, _ arrival: MonotonicTime,
-        _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
+    private func take(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
+        let body = unsafe message.body(of: tag)
         switch (tag.packet, tag.codec) {
-        case (.sequenceStart, .aac): return unsafe configureAAC(body, arrival, &counters)
-        case (.sequenceStart, .opus): return unsafe configureOpus(body, arrival, &counters)
+        case (.sequenceStart, _): return unsafe configure(tag.codec, body, &message)
         case (.codedFrames, .aac), (.codedFrames, .opus):
-            let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
-            return unsafe forward(body, isOpus: tag.codec == .opus, stamp, arrival, &counters)
-        case (.sequenceStart, _), (.codedFrames, _): return refuse(tag.codec, arrival, &counters)
+            return unsafe forward(body, isOpus: tag.codec == .opus, message.stamp(of: tag), &message)
+        case (.codedFrames, _): return refuse(tag.codec, &message)
         default: return nil
         }
     }
 
     /// Where nothing has come of track 0, another one is the publish's, with the sequence header that it has sent.
-    private func lookForMain(
-        _ tag: AudioTag, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: arrival)
+    private func lookForMain(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
+        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: message.arrival)
         else { return nil }
         passedOver.removeAll { $0.id == mainTrack.id }
         let header = headers[mainTrack.id]
         headers = [:]
         guard let header else { return nil }
-        return unsafe header.body.withUnsafeBytes { bytes -> Refusal? in
-            switch header.codec {
-            case .aac: return unsafe configureAAC(bytes, arrival, &counters)
-            case .opus: return unsafe configureOpus(bytes, arrival, &counters)
-            default: return refuse(header.codec, arrival, &counters)
-            }
-        }
+        return unsafe header.body.withUnsafeBytes { unsafe configure(header.codec, $0, &message) }
     }
 
-    private func passOver(_ tag: AudioTag, of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) {
+    private func passOver(_ tag: AudioTag, _ message: inout MediaMessage) {
         if !mainTrack.isKnown, tag.packet == .sequenceStart, tag.body.count <= Self.maximumHeaderByteCount,
             headers[tag.trackID] != nil || headers.count < TrackPlaces.maximumTrackCount
         {
-            headers[tag.trackID] = unsafe (codec: tag.codec, body: Array(message[tag.body]))
+            headers[tag.trackID] = unsafe (codec: tag.codec, body: Array(message.body(of: tag)))
         }
-        counters.otherTracks += 1
+        message.counters.otherTracks += 1
         guard !passedOver.contains(where: { $0.id == tag.trackID }) else { return }
         if passedOver.count + 1 < TrackPlaces.maximumTrackCount {
             passedOver.append(PassedOverTracks.Audio(id: tag.trackID, codec: tag.codec))
@@ -154,22 +120,31 @@ final class AudioTrackFeed {
     /// Nothing more comes back from the transcoder.
     func close() { stream = nil }
 
-    private func refuse(_ codec: AudioCodec, _ arrival: MonotonicTime, _ counters: inout PipelineCounters) -> Refusal? {
-        counters.unsupported += 1
+    private func refuse(_ codec: AudioCodec, _ message: inout MediaMessage) -> Refusal? {
+        message.counters.unsupported += 1
         guard refusedCodec != codec else { return nil }
         refusedCodec = codec
-        return inspector?.foundAudioCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: arrival)
+        return inspector?.foundAudioCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
     }
 
-    private func configureAAC(
-        _ body: UnsafeRawBufferPointer, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
+    /// Takes a sequence header.
+    private func configure(
+        _ codec: AudioCodec, _ header: UnsafeRawBufferPointer, _ message: inout MediaMessage
     ) -> Refusal? {
-        guard let config = try? unsafe AudioSpecificConfig(parsing: body.bytes) else {
-            counters.malformed += 1
+        switch codec {
+        case .aac: unsafe configureAAC(header, &message)
+        case .opus: unsafe configureOpus(header, &message)
+        default: refuse(codec, &message)
+        }
+    }
+
+    private func configureAAC(_ header: UnsafeRawBufferPointer, _ message: inout MediaMessage) -> Refusal? {
+        guard let config = try? unsafe AudioSpecificConfig(parsing: header.bytes) else {
+            message.counters.malformed += 1
             return nil
         }
         guard configuration != .aac(config) else { return nil }
-        let refusal = inspector?.audioConfigured(config, mediaTime: lastMediaTime ?? .zero, arrival: arrival)
+        let refusal = inspector?.audioConfigured(config, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
         if let refusal { return refusal }
         (configuration, carriesOpus) = (.aac(config), false)
         // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
@@ -180,15 +155,13 @@ final class AudioTrackFeed {
         return nil
     }
 
-    private func configureOpus(
-        _ body: UnsafeRawBufferPointer, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        guard let head = try? unsafe OpusHead(parsing: body.bytes) else {
-            counters.malformed += 1
+    private func configureOpus(_ header: UnsafeRawBufferPointer, _ message: inout MediaMessage) -> Refusal? {
+        guard let head = try? unsafe OpusHead(parsing: header.bytes) else {
+            message.counters.malformed += 1
             return nil
         }
         let refusal = inspector?.opusConfigured(
-            channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: arrival)
+            channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
         if let refusal { return refusal }
         (configuration, carriesOpus, stream) = (.opus, true, nil)
         // In this order, by which who keeps audio as it came hears once what that is now.
@@ -198,20 +171,20 @@ final class AudioTrackFeed {
     }
 
     private func forward(
-        _ frame: UnsafeRawBufferPointer, isOpus: Bool, _ stamp: Duration, _ arrival: MonotonicTime,
-        _ counters: inout PipelineCounters
+        _ frame: UnsafeRawBufferPointer, isOpus: Bool, _ stamp: Duration, _ message: inout MediaMessage
     ) -> Refusal? {
         guard carriesOpus == isOpus else {
-            counters.unconfigured += 1
+            message.counters.unconfigured += 1
             return nil
         }
         guard unsafe !frame.isEmpty, frame.count <= Self.maximumFrameByteCount else { return nil }
+        let arrival = message.arrival
         let mediaTime = publication.timeline.place(stamp, of: .audio, arrival: arrival)
         if let refusal = inspector?.audioFrame(byteCount: frame.count, mediaTime: mediaTime, arrival: arrival) { return refusal }
         lastMediaTime = mediaTime
-        counters.audioFrames += 1
+        message.counters.audioFrames += 1
         if isOpus {
-            unsafe passOpus(frame, mediaTime, arrival, &counters)
+            unsafe passOpus(frame, mediaTime, &message)
         } else {
             unsafe stream?.submit(frame, mediaTime: mediaTime.timestamp(for: .audio))
             unsafe publication.forwardSourceAudio(frame, at: mediaTime, arrival: arrival)
@@ -219,18 +192,16 @@ final class AudioTrackFeed {
         return nil
     }
 
-    private func passOpus(
-        _ packet: UnsafeRawBufferPointer, _ mediaTime: Duration, _ arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) {
+    private func passOpus(_ packet: UnsafeRawBufferPointer, _ mediaTime: Duration, _ message: inout MediaMessage) {
         guard let samples = try? unsafe TOC.sampleCount(of: packet) else {
-            counters.malformed += 1
+            message.counters.malformed += 1
             return
         }
         var start = mediaTime.timestamp(for: .audio)
         // Stamps are whole milliseconds, Opus frames need not be: one this near to the end of the last begins there.
         if let end = opusEnd, (start &- end).magnitude <= AudioFrameWriter.continuityTolerance { start = end }
         opusEnd = start &+ Int64(samples)
-        unsafe writer.write(packet, at: start, tickCount: Int64(samples), arrival: arrival)
+        unsafe writer.write(packet, at: start, tickCount: Int64(samples), arrival: message.arrival)
     }
 
     private func received(_ audio: TranscodedAudio) {

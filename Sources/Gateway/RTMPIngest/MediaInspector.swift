@@ -13,7 +13,7 @@ public protocol MediaInspector: AnyObject {
     var needsBothTracks: Bool { get }
     /// What sentences call each layer, by its place; empty while there is one.
     var layerNames: [UInt8: String] { get set }
-    /// Track 0 is of a codec that the gateway does not take, by the name its user knows.
+    /// The main track is of a codec that the gateway does not take, by the name its user knows.
     func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// The parameter sets of a sequence header, the first or a new one in mid-stream: NAL units without start codes.

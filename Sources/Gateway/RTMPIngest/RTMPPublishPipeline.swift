@@ -47,11 +47,10 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        // Counted beside the object: an access to it that lasts as long as the call would be checked.
-        var counted = counters
-        let refusal = unsafe video.receive(message, timestamp: timestamp, arrival: arrival, &counted)
-        let isFrame = counted.videoFrames > counters.videoFrames
-        counters = counted
+        var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
+        let refusal = video.receive(&message)
+        let isFrame = message.counters.videoFrames > counters.videoFrames
+        counters = message.counters
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
             let ticks = time.timestamp(for: .video)
@@ -67,10 +66,10 @@ public final class RTMPPublishPipeline {
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
     public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        var counted = counters
-        let refusal = unsafe audio.receive(message, timestamp: timestamp, arrival: arrival, &counted)
-        let isFrame = counted.audioFrames > counters.audioFrames
-        counters = counted
+        var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
+        let refusal = audio.receive(&message)
+        let isFrame = message.counters.audioFrames > counters.audioFrames
+        counters = message.counters
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
         if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
         if furthestAudio.map({ time > $0 }) ?? true {

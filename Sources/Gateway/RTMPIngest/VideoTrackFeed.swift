@@ -41,11 +41,12 @@ final class VideoTrackFeed {
 
     /// Takes a sequence header.
     /// - Returns: whether it brings other parameter sets than the last.
-    func configure(_ body: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> Bool {
+    func configure(_ tag: VideoTag, _ message: inout MediaMessage) -> Bool {
+        let body = unsafe message.body(of: tag)
         guard let new = try? unsafe AVCDecoderConfigurationRecord(parsing: body.bytes), let sps = new.sequenceParameterSets.first,
             !new.pictureParameterSets.isEmpty
         else {
-            counters.malformed += 1
+            message.counters.malformed += 1
             return false
         }
         // A codec that was refused in between makes known ones news.
@@ -77,30 +78,26 @@ final class VideoTrackFeed {
     }
 
     /// Takes one access unit.
-    /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    func forward(
-        _ body: UnsafeRawBufferPointer, _ tag: VideoTag, timestamp: Int64, arrival: MonotonicTime,
-        _ counters: inout PipelineCounters
-    ) -> Refusal? {
+    func forward(_ tag: VideoTag, _ message: inout MediaMessage) -> Refusal? {
         guard let lengthSize else {
-            counters.unconfigured += 1
+            message.counters.unconfigured += 1
             return nil
         }
         guard let writer else { return nil }
-        unsafe found.find(inAccessUnit: body, lengthSize: lengthSize)
-        if found.isMalformed { counters.malformed += 1 }
+        unsafe found.find(inAccessUnit: message.body(of: tag), lengthSize: lengthSize)
+        if found.isMalformed { message.counters.malformed += 1 }
         guard unsafe !found.units.isEmpty else { return nil }
         if awaitsKeyframe {
             guard found.hasIDR else { return nil }
             awaitsKeyframe = false
         }
-        let stamp = Duration.milliseconds(timestamp) + .nanoseconds(Int64(tag.nanosecondOffset))
-        let placed = publication.timeline.place(stamp, of: writer.track, arrival: arrival)
+        let arrival = message.arrival
+        let placed = publication.timeline.place(message.stamp(of: tag), of: writer.track, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
         let refusal = inspector?.accessUnit(found, layer: writer.track.layer, mediaTime: placed, arrival: arrival)
         if let refusal { return refusal }
-        counters.videoFrames += 1
+        message.counters.videoFrames += 1
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.
         (lastMediaTime, lastWasKeyframe) = (placed, found.hasIDR)
         unsafe writer.write(found.units, at: mediaTime, isKeyframe: found.hasIDR, arrival: arrival)

@@ -30,57 +30,29 @@ final class VideoTracks {
     }
 
     /// Takes one video message.
-    /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    func receive(
-        _ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        var part = unsafe first(of: message, &counters)
-        if part == nil { publication.counters[.video].count(byteCount: message.count, endsFrame: false) }
-        var start = 0
-        while let tag = part {
-            part = unsafe next(after: tag, in: message, &counters)
-            // Each track's share reaches to the end of its payload: together they are the message.
-            let end = part == nil ? message.count : tag.body.upperBound
-            if let refusal = unsafe receive(tag, of: message, byteCount: end - start, timestamp, arrival, &counters) {
-                return refusal
-            }
-            start = end
+    func receive(_ message: inout MediaMessage) -> Refusal? {
+        guard var tracks = MessageTracks<VideoTag>(of: &message) else {
+            publication.counters[.video].count(byteCount: message.byteCount, endsFrame: false)
+            return nil
+        }
+        while let (tag, byteCount) = tracks.next(in: &message) {
+            if let refusal = receive(tag, byteCount: byteCount, of: &message) { return refusal }
         }
         return nil
     }
 
-    private func first(of message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters) -> VideoTag? {
-        if unsafe message.isEmpty { return nil }  // some encoders send one when they pause
-        let tag = try? unsafe VideoTag(parsing: message.bytes)
-        if tag == nil { counters.malformed += 1 }
-        return tag
-    }
-
-    private func next(
-        after tag: VideoTag, in message: UnsafeRawBufferPointer, _ counters: inout PipelineCounters
-    ) -> VideoTag? {
-        do { return try unsafe tag.next(in: message.bytes) } catch {
-            counters.malformed += 1
-            return nil
-        }
-    }
-
     /// Takes one track's part of a message.
-    private func receive(
-        _ tag: VideoTag, of message: UnsafeRawBufferPointer, byteCount: Int, _ timestamp: Int64, _ arrival: MonotonicTime,
-        _ counters: inout PipelineCounters
-    ) -> Refusal? {
+    private func receive(_ tag: VideoTag, byteCount: Int, of message: inout MediaMessage) -> Refusal? {
         let feed = feed(of: tag.trackID)
-        if !mainTrack.isKnown, let refusal = lookForMain(tag, at: arrival) { return refusal }
+        if !mainTrack.isKnown, let refusal = lookForMain(tag, at: message.arrival) { return refusal }
         guard let feed else {
-            counters.otherTracks += 1
+            message.counters.otherTracks += 1
             return nil
         }
-        let frames = counters.videoFrames
-        let body = unsafe UnsafeRawBufferPointer(rebasing: message[tag.body])
-        let refusal = unsafe take(body, tag, feed, timestamp, arrival, &counters)
-        let isFrame = counters.videoFrames > frames
+        let frames = message.counters.videoFrames
+        let refusal = take(tag, feed, &message)
+        let isFrame = message.counters.videoFrames > frames
         if isFrame { (lastMediaTime, lastWasKeyframe) = (feed.lastMediaTime, feed.lastWasKeyframe) }
         if places.isContested { places.received(byteCount, of: tag.trackID) }
         if let track = feed.track {
@@ -88,23 +60,19 @@ final class VideoTracks {
         } else if feed === main, writers[0] == nil {
             publication.counters[.video].count(byteCount: byteCount, endsFrame: false)
         } else {
-            counters.otherTracks += 1
+            message.counters.otherTracks += 1
         }
         return refusal
     }
 
-    private func take(
-        _ body: UnsafeRawBufferPointer, _ tag: VideoTag, _ feed: VideoTrackFeed, _ timestamp: Int64, _ arrival: MonotonicTime,
-        _ counters: inout PipelineCounters
-    ) -> Refusal? {
+    private func take(_ tag: VideoTag, _ feed: VideoTrackFeed, _ message: inout MediaMessage) -> Refusal? {
         switch tag.packet {
-        case .codedFrames where tag.codec == .h264:
-            return unsafe feed.forward(body, tag, timestamp: timestamp, arrival: arrival, &counters)
+        case .codedFrames where tag.codec == .h264: return feed.forward(tag, &message)
         case .sequenceStart where tag.codec == .h264:
-            guard unsafe feed.configure(body, &counters) else { return nil }
+            guard feed.configure(tag, &message) else { return nil }
             places.configured(feed.trackID, feed.size)
-            return assignPlaces(configured: feed, at: arrival)
-        case .sequenceStart, .codedFrames, .mpeg2TSSequenceStart: return refuse(tag.codec, of: feed, at: arrival, &counters)
+            return assignPlaces(configured: feed, at: message.arrival)
+        case .sequenceStart, .codedFrames, .mpeg2TSSequenceStart: return refuse(tag.codec, of: feed, &message)
         case .sequenceEnd, .metadata, .command, .reserved: return nil
         }
     }
@@ -139,14 +107,14 @@ final class VideoTracks {
     }
 
     /// The main track's codec decides about the publish; told once, not at every frame.
-    private func refuse(
-        _ codec: VideoCodec, of feed: VideoTrackFeed, at arrival: MonotonicTime, _ counters: inout PipelineCounters
-    ) -> Refusal? {
-        counters.unsupported += 1
+    private func refuse(_ codec: VideoCodec, of feed: VideoTrackFeed, _ message: inout MediaMessage) -> Refusal? {
+        message.counters.unsupported += 1
         guard feed.isNews(codec) else { return nil }
-        if feed === main { return inspector?.foundVideoCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: arrival) }
+        guard feed !== main else {
+            return inspector?.foundVideoCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
+        }
         places.refused(feed.trackID, codec: codec.name)
-        return assignPlaces(at: arrival)
+        return assignPlaces(at: message.arrival)
     }
 
     /// Every feed writes where it has its place now.
