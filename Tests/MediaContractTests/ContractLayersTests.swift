@@ -15,7 +15,6 @@ struct ContractLayersTests {
 
     @Test func `as many layers are judged as are told apart`() {
         #expect(MediaContract.ByLayer<Int>.count == PublishCounters.maximumLayerCount)
-        #expect(StageHub.ByLayer<Int>.count == PublishCounters.maximumLayerCount)
     }
 
     static let names: [UInt8: String] = [0: "hi", 1: "mid", 2: "low"]

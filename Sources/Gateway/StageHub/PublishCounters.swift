@@ -4,7 +4,7 @@ import Wire
 /// What one publish has brought so far. Its worker writes while media passes, the control loop reads once a second.
 public final class PublishCounters: Sendable {
     /// Simulcast layers that are told apart; further ones count with the last.
-    public static let maximumLayerCount = 3
+    @inlinable public static var maximumLayerCount: Int { ByLayer<Int>.count }
 
     /// By layer; without simulcast only the first is in use.
     public let video = (0..<maximumLayerCount).map { _ in TrackCounters() }
@@ -36,7 +36,7 @@ public final class PublishCounters: Sendable {
     }
 }
 
-/// One of a thing for each layer that is told apart, by the layer's place; as many as `PublishCounters.maximumLayerCount`.
+/// One of a thing for each layer that is told apart, by the layer's place: three.
 public typealias ByLayer<Element> = InlineArray<3, Element>
 
 /// One track's or simulcast layer's share.
