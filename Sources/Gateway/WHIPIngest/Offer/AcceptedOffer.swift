@@ -5,12 +5,16 @@ import WebRTCTransport
 
 /// What an offer comes to when it is publishable: the tracks we take and the peer's side of ICE and DTLS (RFC 9725 §4.2).
 struct AcceptedOffer: Sendable, Equatable {
-    /// In the offer's order; one video section and at most one audio section.
-    var sections: [AcceptedSection]
-    var peer: PeerDescription
+    let video: AcceptedSection
+    let audio: AcceptedSection?
+    let peer: PeerDescription
+    private let beginsWithVideo: Bool
 
-    var video: AcceptedSection { sections.first { $0.kind == .video } ?? sections[0] }  // negotiation demands one
-    var audio: AcceptedSection? { sections.first { $0.kind == .audio } }
+    /// In the offer's order.
+    var sections: [AcceptedSection] {
+        guard let audio else { return [video] }
+        return beginsWithVideo ? [video, audio] : [audio, video]
+    }
 }
 
 extension AcceptedOffer {
@@ -19,25 +23,27 @@ extension AcceptedOffer {
         guard !offer.media.isEmpty else {
             throw malformed("The offer has no m-line: send one video and at most one audio track.")
         }
-        try Self.checkTracks(offer)
+        let (videoMedia, audioMedia) = try Self.tracks(of: offer)
         let bundleMids = try PeerDescription.bundle(of: offer)
-        sections = []
-        for media in offer.media { sections.append(try AcceptedSection(negotiating: media, rules: rules)) }
+        video = try AcceptedSection(negotiating: videoMedia, rules: rules)
+        if let audioMedia { audio = try AcceptedSection(negotiating: audioMedia, rules: rules) } else { audio = nil }
+        beginsWithVideo = offer.media.first?.media == "video"
         try Self.checkStreams(offer)
         peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
     }
 
     /// One video track with H.264 and at most one audio track (RFC 9725 §4.4.1).
-    private static func checkTracks(_ offer: SessionDescription) throws(Refusal) {
-        let kinds = offer.media.map(\.media)
-        if let other = kinds.first(where: { $0 != "video" && $0 != "audio" }) {
+    private static func tracks(
+        of offer: SessionDescription
+    ) throws(Refusal) -> (video: MediaDescription, audio: MediaDescription?) {
+        if let other = offer.media.map(\.media).first(where: { $0 != "video" && $0 != "audio" }) {
             throw Refusal(
                 .unsupportedSection, sentence: "The offer has an m-line of kind \(other.prefix(32)): send audio and video only.")
         }
-        guard kinds.count(where: { $0 == "video" }) <= 1, kinds.count(where: { $0 == "audio" }) <= 1 else {
-            throw Refusal(.tooManyTracks)
-        }
-        guard kinds.contains("video") else { throw Refusal(.noH264) }
+        let (pictures, sound) = (offer.media.filter { $0.media == "video" }, offer.media.filter { $0.media == "audio" })
+        guard pictures.count <= 1, sound.count <= 1 else { throw Refusal(.tooManyTracks) }
+        guard let video = pictures.first else { throw Refusal(.noH264) }
+        return (video, sound.first)
     }
 
     /// All tracks belong to one MediaStream (RFC 9725 §4.4.2).
