@@ -1,6 +1,6 @@
 public import Refusals
 
-/// Who is told what becomes of a publication, and takes no media of it. Lives on the publication's worker.
+/// Who is told what becomes of a publication; a `MediaSink` takes its media too. Lives on the publication's worker.
 public protocol PublicationObserver: AnyObject {
     /// The track's format became known or changed.
     func formatChanged(_ track: TrackID, to format: TrackFormat)

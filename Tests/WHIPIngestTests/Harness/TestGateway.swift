@@ -233,7 +233,7 @@ final class RecordingSink: MediaSink {
     func ended(_ reason: SessionEnd) { output.update(participant, worker: worker) { $0.ended = reason } }
 }
 
-/// Waits for a condition, at most half a minute; returns what it says at the end.
+/// Waits for a condition, at most two minutes; returns what it says at the end.
 func eventually(within limit: Double = 120, _ condition: () -> Bool) -> Bool {
     let end = Date().addingTimeInterval(limit)
     while Date() < end {

@@ -104,7 +104,7 @@ final class FeedBlock: Sendable {
 
 /// The blocks of one encoder. Grows to what its reader holds, up to its bound; then packets are not copied but counted.
 struct FeedBlockPool {
-    /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers, and a quarter of a second beside it.
+    /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers, and a quarter of them beside it.
     static let maximumOfPictures = 960
     /// The same of sound in frames of 5 ms.
     static let maximumOfSound = 480
