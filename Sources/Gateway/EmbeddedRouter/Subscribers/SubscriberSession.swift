@@ -30,6 +30,9 @@ final class SubscriberSession: TransportSession {
     private var isReady = false
     /// When it has watched for as long as it may.
     private var watchesUntil = MonotonicTime.zero
+    /// Wall clock less monotonic clock, fixed for the session: a clock read later in a turn than its moment would have sound and
+    /// pictures drift apart by as much.
+    private let wallOffset = EventLoop.wallOffset()
 
     init(entry: SubscriberEntry, transport: PeerTransport, worker: EmbeddedRouterWorker) {
         (self.entry, self.transport, self.worker) = (entry, transport, worker)
@@ -133,9 +136,11 @@ final class SubscriberSession: TransportSession {
 
     private func report(_ track: inout SubscriberTrack?, at now: MonotonicTime) {
         var writer = ByteWriter(reserving: 64)
-        let isWritten = track?.writeReport(at: now, wall: EventLoop.wallNow(), into: &writer) ?? false
+        let isWritten = track?.writeReport(at: now, wall: wallTime(of: now), into: &writer) ?? false
         if isWritten { transport.sendControl(writer.bytes) }
     }
+
+    private func wallTime(of time: MonotonicTime) -> WallTime { WallTime(nanosecondsSince1970: time.nanoseconds) + wallOffset }
 
     // MARK: - Feedback
 
@@ -201,7 +206,7 @@ final class SubscriberSession: TransportSession {
             if block.ssrc == entry.sources.video || layers.isSoundAlone {
                 layers.adaptation.reported(fractionLost: block.fractionLost, at: now)
             }
-            meter.note(block, at: EventLoop.wallNow())
+            meter.note(block, at: wallTime(of: EventLoop.monotonicNow()))
         }
     }
 

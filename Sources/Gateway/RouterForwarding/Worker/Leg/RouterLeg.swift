@@ -26,7 +26,7 @@ public final class RouterLeg: MediaSink {
     private var reporter: TimerWatch?
     private var runCount: UInt32 = 0
     /// Wall clock less monotonic clock, fixed for the leg: a step of the system's clock is no business of receivers.
-    private let wallOffset: Duration
+    private let wallOffset = EventLoop.wallOffset()
 
     /// Something went out before the leg was closed: what is not in the gate begins with a keyframe at the next router.
     private var hasMoved = false
@@ -40,7 +40,6 @@ public final class RouterLeg: MediaSink {
     public init(publication: Publication, socket: RouterSocket) {
         (self.publication, self.socket) = (publication, socket)
         gate = StartGate(pool: socket.pool)
-        wallOffset = .nanoseconds(EventLoop.wallNow().nanosecondsSince1970 - EventLoop.monotonicNow().nanoseconds)
     }
 
     /// Begins to forward: what the gate kept first, paced. A leg that was open says BYE first, and continues with the new SSRCs.
