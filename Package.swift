@@ -119,7 +119,7 @@ let modules: [Module] = [
         "Recording",
         [
             "Wire", "Settings", "H264", "AAC", "Opus", "RTP", "MP4", "HLS", "EventLoop", "StageHub", "Refusals", "Admission",
-            "Thumbnails", "Transcoding", "GatewayLogging", "GatewayMetrics",
+            "Thumbnails", "Transcoding", "ObjectStorage", "GatewayLogging", "GatewayMetrics",
         ], strict: true),
     gateway(
         "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,

@@ -218,15 +218,45 @@ struct UploadsTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try Data("segment".utf8).write(to: URL(fileURLWithPath: folder + "/spooled"))
         let uploads = try Self.uploads(StorageSettings(directory: folder + "/bucket"))
-        uploads.add(endings.upload(StoredObject(key: "s/p/1.mp4", contentType: "", content: .file(folder + "/spooled"))))
-        uploads.add(endings.upload(Self.object("s/p/playlist.m3u8", "old")))
-        uploads.add(endings.upload(Self.object("s/p/playlist.m3u8", "new")))
-        #expect(endings.wait(for: 3).allSatisfy { $0.result == .stored })
+        // As after a crash: it is stored already, and is another name of the same bytes.
+        for _ in 0..<2 {
+            uploads.add(endings.upload(StoredObject(key: "s/p/1.mp4", contentType: "", content: .file(folder + "/spooled"))))
+        }
+        for text in ["old", "new"] {
+            var playlist = Self.object("s/p/playlist.m3u8", text)
+            playlist.isProvisional = true
+            uploads.add(endings.upload(playlist))
+        }
+        #expect(endings.wait(for: 4).allSatisfy { $0.result == .stored })
         func text(_ path: String) throws -> String { try String(contentsOfFile: folder + path, encoding: .utf8) }
         #expect(try text("/bucket/s/p/1.mp4") == "segment" && text("/spooled") == "segment")
         #expect(try text("/bucket/s/p/playlist.m3u8") == "new")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s/p").sorted()
         #expect(names == ["1.mp4", "playlist.m3u8"], "no drafts are left")
+        for (path, mode) in [("/s", 0o750), ("/s/p", 0o750), ("/s/p/1.mp4", 0o640), ("/s/p/playlist.m3u8", 0o640)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/bucket" + path)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    func `a folder whose disk is full takes later what it does not take now`() throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try #require(mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0)
+        defer { umount2(folder, CInt(MNT_DETACH)) }
+        try Data(count: 60 << 10).write(to: URL(fileURLWithPath: folder + "/ballast"))
+        let bucket = FolderBucket(folder + "/bucket")
+        let object = Self.object("s/1.mp4", String(repeating: "a", count: 16 << 10))
+        #expect {
+            try bucket.put(object)
+        } throws: { fault in
+            if case .transient? = fault as? StorageFault { true } else { false }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s").isEmpty)
+        try FileManager.default.removeItem(atPath: folder + "/ballast")
+        try bucket.put(object)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s") == ["1.mp4"])
     }
 
     /// It was killed between the two names of the segment and the new one's place.

@@ -1,11 +1,12 @@
+import ObjectStorage
 import Testing
 
 @testable import Recording
 
 @Suite("What of a recording is under way")
 struct RecordingOutputTests {
-    private static func object(_ key: String) -> RecordedObject {
-        RecordedObject(key: key, content: .bytes([]), contentType: "application/json")
+    private static func object(_ key: String) -> StoredObject {
+        StoredObject(key: key, contentType: "application/json", content: .bytes([]))
     }
 
     @Test
@@ -19,15 +20,15 @@ struct RecordingOutputTests {
         }
         #expect(keys == ["a", "b"] && output.step == .conclude(.over))
         let step = output.finish()
-        #expect(step == .conclude(.over) && !output.isTargetLost && output.step == nil)
+        #expect(step == .conclude(.over) && !output.isBucketLost && output.step == nil)
     }
 
     @Test
-    func `a target that refuses for good is given nothing more`() {
+    func `a bucket that refuses for good is given nothing more`() {
         var output = RecordingOutput()
         output.begin(.storeSegment(1), [Self.object("a")], storedCount: 0)
-        output.loseTarget()
+        output.loseBucket()
         let (object, step) = (output.nextObject(), output.finish())
-        #expect(object == nil && step == nil && output.step == nil && output.isTargetLost)
+        #expect(object == nil && step == nil && output.step == nil && output.isBucketLost)
     }
 }

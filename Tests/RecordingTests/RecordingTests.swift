@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import GatewayMetrics
+import ObjectStorage
 import StageHub
 import Synchronization
 import TestSupport
@@ -10,12 +11,12 @@ import Wire
 @testable import Recording
 
 /// A director that keeps what is stored in memory, and may refuse.
-final class MemoryDirector: RecordingDirector, RecordingTarget {
+final class MemoryDirector: RecordingDirector {
     struct Content: Sendable {
         var keys: [String] = []
         var objects: [String: [UInt8]] = [:]
         var states: [RecordingSummary.State] = []
-        var refusal: RecordingTargetError?
+        var refusal: UploadResult?
     }
 
     let content = Lock(Content())
@@ -24,29 +25,30 @@ final class MemoryDirector: RecordingDirector, RecordingTarget {
     init(register: (any RecordingRegister)? = nil) { self.register = register }
 
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? { RecordingPlan(bucket: "b") }
-    func target(of bucket: String) -> (any RecordingTarget)? { bucket == "b" ? self : nil }
 
-    func documents(of recording: RecordingSummary) -> [RecordedObject] {
+    func documents(of recording: RecordingSummary) -> [StoredObject] {
         let name = recording.state == .active ? "started" : "ended"
-        return [RecordedObject(key: "\(recording.prefix)/events/\(name)", content: .bytes([1]), contentType: "application/json")]
+        return [StoredObject(key: "\(recording.prefix)/events/\(name)", contentType: "application/json", content: .bytes([1]))]
     }
 
     func changed(_ recording: RecordingSummary) { content.withLock { $0.states.append(recording.state) } }
 
-    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
+    func store(_ upload: Upload) {
+        #expect(upload.bucket == "b")
+        let object = upload.object
         let refusal = content.withLock { content in
             guard content.refusal == nil else { return content.refusal }
             content.keys.append(object.key.split(separator: "/").dropFirst(4).joined(separator: "/"))
             switch object.content {
             case .bytes(let bytes): content.objects[object.key] = bytes
-            case .file(let path, let count):
-                let data = FileManager.default.contents(atPath: path).map(Array.init) ?? []
-                #expect(data.count == count)
-                content.objects[object.key] = data
+            case .file(let path):
+                let data = FileManager.default.contents(atPath: path).map(Array.init)
+                #expect(data != nil, "\(path) is not there")
+                content.objects[object.key] = data ?? []
             }
             return nil
         }
-        then(refusal.map { .failure($0) } ?? .success(()))
+        upload.done(refusal ?? .stored)
     }
 }
 
@@ -68,19 +70,18 @@ struct RecordingTests {
     init() throws { folder = try TemporaryDirectory() }
 
     private func environment(
-        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil,
-        monotonic: @escaping () -> MonotonicTime = { MonotonicTime(nanoseconds: 1) }
+        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil
     ) -> Recording.Environment {
         Recording.Environment(
             spool: spool, director: director ?? self.director, metrics: RecordingMetrics(MetricsRegistry()),
-            clocks: { (monotonic(), WallTime(secondsSince1970: 1_704_110_455)) },
+            clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
             makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } },
             makePicture: { _, _ in false }, latest: LatestThumbnails())
     }
 
     final class Answers: Sendable {
-        let results = Lock<[Result<Void, RecordingTargetError>]>([])
-        func take() -> Result<Void, RecordingTargetError>? {
+        let results = Lock<[UploadResult]>([])
+        func take() -> UploadResult? {
             results.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         }
     }
@@ -205,23 +206,6 @@ struct RecordingTests {
     }
 
     @Test
-    func `what a target cannot take for now is given to it again, and ends no recording`() throws {
-        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
-        var now = MonotonicTime(nanoseconds: 1)
-        let recording = try Recording(header(), in: environment(spool, answers: answers) { now })
-        recording.begin(expectsVideo: true, tracksShareClock: true)
-        recording.take(Self.block(seconds: 5, firstNumber: 0))
-        director.content.withLock { $0.refusal = RecordingTargetError("No space left on device", isPassing: true) }
-        #expect(!storeAll(recording, answers))
-        director.content.withLock { $0.refusal = nil }
-        #expect(!storeAll(recording, answers) && director.content.withLock { $0.keys }.isEmpty, "it is left alone for a while")
-        recording.pause()
-        now = now + .seconds(60)
-        #expect(storeAll(recording, answers))
-        #expect(director.content.withLock { $0.states }.last == .stopped)
-    }
-
-    @Test
     func `a journal that another process has is left alone`() throws {
         let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
         let recording = try Recording(header(), in: environment(spool))
@@ -232,7 +216,8 @@ struct RecordingTests {
 
     @Test
     func `a full spool ends the recording with words, and what is whole is stored`() throws {
-        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 2_500), Answers())
+        let (answers, size) = (Answers(), Spool.size(forOneBucketOf: 2_500))
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: size)
         let recording = try Recording(header(), in: environment(spool, answers: answers))
         recording.begin(expectsVideo: true, tracksShareClock: true)
         recording.take(Self.block(seconds: 9, firstNumber: 0))
@@ -406,7 +391,7 @@ struct RecordingTests {
         former.take(Self.block(seconds: 5, firstNumber: 0))
         former.pause()
         // There is room for one such publish.
-        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: whole.byteCount)
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: Spool.size(forOneBucketOf: whole.byteCount))
         let (answers, director) = (Answers(), MemoryDirector(register: SilentRegister()))
         let recording = try Recording(header(window: 60), in: environment(spool, answers: answers, director: director))
         recording.begin(expectsVideo: true, tracksShareClock: true)
@@ -443,13 +428,13 @@ struct RecordingTests {
     }
 
     @Test
-    func `what a target refuses for good stays in the spool`() throws {
+    func `what a bucket refuses for good stays in the spool`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
         var recording: Recording? = try Recording(header(), in: environment(spool, answers: answers))
         recording?.begin(expectsVideo: true, tracksShareClock: true)
         recording?.take(Self.block(seconds: 5, firstNumber: 0))
         recording?.pause()
-        director.content.withLock { $0.refusal = RecordingTargetError("403") }
+        director.content.withLock { $0.refusal = .failed("403") }
         #expect(recording.map { storeAll($0, answers) } == false)
         #expect(director.content.withLock { $0.states }.last == .failed("403"))
         let left = try #require(spool.folders.first)

@@ -2,6 +2,7 @@ import Dispatch
 import EventLoop
 import Foundation
 import GatewayMetrics
+import ObjectStorage
 import StageHub
 import TestSupport
 import Testing
@@ -10,18 +11,17 @@ import Wire
 @testable import Recording
 
 /// Stores as another director does, a while after it was asked, and answers on another thread.
-private final class SlowDirector: RecordingDirector, RecordingTarget {
+private final class SlowDirector: RecordingDirector {
     let memory = MemoryDirector()
 
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
         memory.plan(for: participant, isReplica: isReplica)
     }
-    func target(of bucket: String) -> (any RecordingTarget)? { self }
-    func documents(of recording: RecordingSummary) -> [RecordedObject] { memory.documents(of: recording) }
+    func documents(of recording: RecordingSummary) -> [StoredObject] { memory.documents(of: recording) }
     func changed(_ recording: RecordingSummary) { memory.changed(recording) }
 
-    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [memory] in memory.put(object, then: then) }
+    func store(_ upload: Upload) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [memory] in memory.store(upload) }
     }
 }
 

@@ -34,7 +34,7 @@ struct SegmentFilesTests {
         let spool = try Spool(path: directory.path, maximumByteCount: 1 << 20)
         let (one, two) = (Self.fragment([1, 2, 3]), Self.fragment([4]))
         let (first, whole) = (Self.bytes(one), Self.bytes(one, two))
-        var files = SegmentFiles(in: folder, spool)
+        var files = SegmentFiles(in: folder, SpoolShare(spool: spool, bucket: "b"))
         try files.begin(Self.start)
         let began = try files.append(one, .seconds(1))
         let grew = try files.append(two, .seconds(2))
@@ -51,8 +51,8 @@ struct SegmentFilesTests {
     func `a full spool takes nothing of a part, and what nobody knows of is cut off`() throws {
         let (one, two) = (Self.fragment([1, 2, 3]), Self.fragment([4]))
         let (first, whole) = (Self.bytes(one), Self.bytes(one, two))
-        let spool = try Spool(path: directory.path, maximumByteCount: whole.count)
-        var files = SegmentFiles(in: folder, spool)
+        let spool = try Spool(path: directory.path, maximumByteCount: Spool.size(forOneBucketOf: whole.count))
+        var files = SegmentFiles(in: folder, SpoolShare(spool: spool, bucket: "b"))
         try files.begin(Self.start)
         _ = try files.append(one, .seconds(1))
         _ = try files.append(two, .seconds(2))
@@ -68,7 +68,7 @@ struct SegmentFilesTests {
     @Test
     func `a segment that nobody knows of leaves nothing behind`() throws {
         let spool = try Spool(path: directory.path, maximumByteCount: 1 << 20)
-        var files = SegmentFiles(in: folder, spool)
+        var files = SegmentFiles(in: folder, SpoolShare(spool: spool, bucket: "b"))
         try files.begin(Self.start)
         _ = try files.append(Self.fragment([1, 2, 3]), .seconds(1))
         try files.breakOff(nil)

@@ -11,7 +11,9 @@ struct ThumbnailSeriesTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func series(_ spool: Spool) -> ThumbnailSeries {
-        ThumbnailSeries(.init(interval: 1, keepsAll: true, keepsLatest: true), in: SpoolFolder(path: directory.path), spool)
+        ThumbnailSeries(
+            .init(interval: 1, keepsAll: true, keepsLatest: true), in: SpoolFolder(path: directory.path),
+            SpoolShare(spool: spool, bucket: "b"))
     }
 
     @Test

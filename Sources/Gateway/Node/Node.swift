@@ -202,7 +202,7 @@ extension Node {
     private func makeRecorder(_ storage: StorageService) throws -> RecordingService {
         let director = StageDirector(
             store: store.membership.store, names: store.names, uploads: storage.uploads,
-            everybody: configuration.recording.directory, node: store.membership.node)
+            node: store.membership.node)
         return try RecordingService(
             configuration, directory: directory, director: director, metrics: shared.instruments.metrics,
             transcoding: shared.rtmp.transcoding)
@@ -281,8 +281,7 @@ extension Node {
                 metrics: try MetricsDesk(
                     loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
                 files: try RecordedFiles(
-                    loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads,
-                    everybody: configuration.recording.directory),
+                    loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads),
                 drain: drain, report: instruments.watch(loop, name: "control"), revocations: revocations.watch(on: loop),
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)

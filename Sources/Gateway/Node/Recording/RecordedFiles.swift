@@ -38,13 +38,12 @@ final class RecordedFiles {
 
     private let names: ResourceName
     private let uploads: Uploads
-    private let everybody: String
     private let history: StoreClient
     private let replies: ReplyBox
 
     /// - Throws: when the system gives no more descriptors.
-    init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String) throws {
-        (self.names, self.uploads, self.everybody) = (names, uploads, everybody)
+    init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads) throws {
+        (self.names, self.uploads) = (names, uploads)
         history = try StoreClient(loop: loop, store: store)
         replies = try ReplyBox(loop: loop)
     }
@@ -63,12 +62,9 @@ final class RecordedFiles {
     }
 
     private func read(_ file: String, of recording: ParticipantRecording, _ type: String, _ exchange: HTTPExchange) {
-        let source =
-            recording.bucketName == StageDirector.bucketOfEverybody
-            ? ObjectSource.folder(everybody) : .bucket(recording.bucketName)
         exchange.waits(for: Uploads.longestRead)
         replies.ask { [uploads] reply in
-            uploads.read("\(recording.prefix)/\(file)", from: source) { reply($0) }
+            uploads.read("\(recording.prefix)/\(file)", from: recording.bucketName) { reply($0) }
         } then: { (result: Result<[UInt8], StorageFault>?) in
             exchange.respond(Self.response(result, type))
         }

@@ -12,25 +12,21 @@ final class StageDirector: RecordingDirector {
     private let store: any GatewayStore
     private let names: ResourceName
     private let uploads: Uploads
-    /// The folder that everybody is recorded into whose stage says nothing else; empty: nobody is.
-    private let everybody: String
     let register: (any RecordingRegister)?
     /// By prefix.
     private let standing = Lock<[String: RecordingStates]>([:])
 
-    /// What its bucket is called, beside those of the configuration file.
-    static let bucketOfEverybody = "recording.directory"
-
     /// - Parameter node: this one's name where it is one of several.
-    init(store: any GatewayStore, names: ResourceName, uploads: Uploads, everybody: String, node: String?) {
-        (self.store, self.names, self.uploads, self.everybody) = (store, names, uploads, everybody)
+    init(store: any GatewayStore, names: ResourceName, uploads: Uploads, node: String?) {
+        (self.store, self.names, self.uploads) = (store, names, uploads)
         register = node.map { StoredRegister(node: $0, store: store, names: names) }
     }
 
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
         let state = store.state
         guard let recording = state.stages[stageARN(of: participant)]?.recording, recording.isEnabled else {
-            return everybody.isEmpty ? nil : RecordingPlan(bucket: Self.bucketOfEverybody)
+            let bucket = StorageService.bucketOfEverybody
+            return uploads.knows(bucket) ? RecordingPlan(bucket: bucket) : nil
         }
         if isReplica, !recording.recordsReplicas { return nil }
         guard let storage = state.storageConfigurations[recording.storageARN] else {
@@ -52,12 +48,9 @@ final class StageDirector: RecordingDirector {
         return plan.media == .thumbnailsAlone && plan.thumbnails == nil ? nil : plan
     }
 
-    func target(of bucket: String) -> (any RecordingTarget)? {
-        if bucket == Self.bucketOfEverybody { return everybody.isEmpty ? nil : DirectoryTarget(path: everybody) }
-        return uploads.knows(bucket) ? UploadTarget(uploads: uploads, bucket: bucket) : nil
-    }
+    func store(_ upload: Upload) { uploads.add(upload) }
 
-    func documents(of recording: RecordingSummary) -> [RecordedObject] {
+    func documents(of recording: RecordingSummary) -> [StoredObject] {
         let status: RecordingDocument.Status
         switch recording.state {
         case .active: status = .started
@@ -73,9 +66,9 @@ final class StageDirector: RecordingDirector {
         document.media.hasThumbnails = recording.thumbnails?.keepsAll == true
         document.media.hasLatestThumbnail = recording.thumbnails?.keepsLatest == true
         return [
-            RecordedObject(
-                key: "\(recording.prefix)/\(document.name)", content: .bytes(document.json.serialized()),
-                contentType: "application/json")
+            StoredObject(
+                key: "\(recording.prefix)/\(document.name)", contentType: "application/json",
+                content: .bytes(document.json.serialized()))
         ]
     }
 
@@ -117,28 +110,4 @@ final class StageDirector: RecordingDirector {
 
 extension RecordingSummary {
     fileprivate var milliseconds: Int { Int(duration.nanoseconds / 1_000_000) }
-}
-
-/// A bucket of the configuration file as recordings see it.
-struct UploadTarget: RecordingTarget {
-    let uploads: Uploads
-    let bucket: String
-
-    func put(_ object: RecordedObject, then: @escaping @Sendable (Result<Void, RecordingTargetError>) -> Void) {
-        let content: StoredObject.Content =
-            switch object.content {
-            case .bytes(let bytes): .bytes(bytes)
-            case .file(let path, _): .file(path)
-            }
-        let stored = StoredObject(key: object.key, contentType: object.contentType, content: content)
-        uploads.add(
-            Upload(stored, bucket: bucket) { result in
-                switch result {
-                case .stored: then(.success(()))
-                case .failed(let words): then(.failure(RecordingTargetError(words)))
-                // The process ends: the next one finds the file in the spool.
-                case .interrupted: break
-                }
-            })
-    }
 }

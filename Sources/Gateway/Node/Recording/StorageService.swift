@@ -6,19 +6,37 @@ import Settings
 /// The buckets of the configuration file, and the thread that writes to them.
 final class StorageService: NodeService {
     let uploads: Uploads
+    /// The folder that everybody is recorded into whose stage says nothing else, as it was at the start; empty: nobody is.
+    private let folderOfEverybody: String
+
+    /// What that is called, beside the buckets of the configuration file.
+    static let bucketOfEverybody = "recording.directory"
 
     init(_ configuration: StagedoorConfiguration, metrics: MetricsRegistry) throws {
-        uploads = try Uploads(configuration.storage, metrics: UploadMetrics(metrics))
+        folderOfEverybody = configuration.recording.directory
+        uploads = try Uploads(
+            Self.buckets(configuration.storage, folderOfEverybody), metrics: UploadMetrics(metrics))
     }
 
-    func apply(_ configuration: StagedoorConfiguration) { uploads.apply(configuration.storage) }
+    func apply(_ configuration: StagedoorConfiguration) {
+        uploads.apply(Self.buckets(configuration.storage, folderOfEverybody))
+    }
+
+    private static func buckets(
+        _ storage: [String: StorageSettings], _ folderOfEverybody: String
+    ) -> [String: StorageSettings] {
+        var buckets = storage
+        if !folderOfEverybody.isEmpty { buckets[bucketOfEverybody] = StorageSettings(directory: folderOfEverybody) }
+        return buckets
+    }
 
     func stop() { uploads.stop() }
 
     /// For CreateStorageConfiguration.
     var trial: BucketTrial {
         { [uploads] bucket, reply in
-            guard uploads.knows(bucket) else { return reply(.unknown) }
+            // No stage names the folder of everybody.
+            guard bucket != Self.bucketOfEverybody, uploads.knows(bucket) else { return reply(.unknown) }
             uploads.tryOut(bucket) { fault in
                 reply(fault.map { .unwritable("\($0.words).") } ?? .writable)
             }

@@ -54,16 +54,12 @@ final class BucketClient {
     }
 
     /// - Parameter done: called once, at once or later on the loop.
-    func read(_ key: String, from source: ObjectSource, done: @escaping (Result<[UInt8], StorageFault>) -> Void) {
-        switch source {
-        case .folder(let path): done(Self.read(key, inFolder: path))
-        case .bucket(let name):
-            guard let settings = buckets().bucket(name) else {
-                return done(.failure(.final("the configuration file names no bucket \(name)")))
-            }
-            guard settings.directory.isEmpty else { return done(Self.read(key, inFolder: settings.directory)) }
-            readFromStore(key, S3Place(name: name, settings: settings), done)
+    func read(_ key: String, from bucket: String, done: @escaping (Result<[UInt8], StorageFault>) -> Void) {
+        guard let settings = buckets().bucket(bucket) else {
+            return done(.failure(.final("the configuration file names no bucket \(bucket)")))
         }
+        guard settings.directory.isEmpty else { return done(Self.read(key, inFolder: settings.directory)) }
+        readFromStore(key, S3Place(name: bucket, settings: settings), done)
     }
 
     private struct S3Place {

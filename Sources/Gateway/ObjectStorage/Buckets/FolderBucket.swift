@@ -18,7 +18,10 @@ struct FolderBucket {
         unlink(draft)
         defer { unlink(draft) }
         switch object.content {
-        case .bytes(let bytes): try fill(draft) { file throws(StorageFault) in try write(bytes[...], to: file, draft) }
+        case .bytes(let bytes):
+            try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
+                try write(bytes[...], to: file, draft)
+            }
         // The same disk needs no second copy: the spool's name of it goes later.
         case .file(let source): if link(source, draft) != 0 { try copy(source, to: draft) }
         }
@@ -47,14 +50,15 @@ struct FolderBucket {
     }
 
     private func makeFolders(above path: String) throws(StorageFault) {
-        let parts = path.split(separator: "/").dropLast()
-        var made = ""
-        for part in parts {
-            made += "/\(part)"
-            if mkdir(made, Self.folderMode) == 0 {
-                chmod(made, Self.folderMode)
+        let names = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        // But for a folder's first object all of them are there.
+        guard access(names.joined(separator: "/"), F_OK) != 0 else { return }
+        for count in 1...names.count where !names[count - 1].isEmpty {
+            let folder = names.prefix(count).joined(separator: "/")
+            if mkdir(folder, Self.folderMode) == 0 {
+                chmod(folder, Self.folderMode)
             } else if errno != EEXIST {
-                throw Self.fault("create", made)
+                throw Self.fault("create", folder)
             }
         }
     }
@@ -62,7 +66,7 @@ struct FolderBucket {
     private func copy(_ source: String, to draft: String) throws(StorageFault) {
         guard let input = fopen(source, "re") else { throw Self.fault("read", source) }
         defer { fclose(input) }
-        try fill(draft) { file throws(StorageFault) in
+        try fill(draft, isForced: true) { file throws(StorageFault) in
             var part = [UInt8](repeating: 0, count: 256 * 1024)
             while true {
                 let count = fread(&part, 1, part.count, input)
@@ -74,12 +78,12 @@ struct FolderBucket {
     }
 
     private func fill(
-        _ path: String, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
+        _ path: String, isForced: Bool, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
     ) throws(StorageFault) {
         guard let file = fopen(path, "we") else { throw Self.fault("write", path) }
         defer { fclose(file) }
         try body(file)
-        guard fflush(file) == 0, fsync(fileno(file)) == 0 else { throw Self.fault("write", path) }
+        guard fflush(file) == 0, !isForced || fsync(fileno(file)) == 0 else { throw Self.fault("write", path) }
     }
 
     private func write(

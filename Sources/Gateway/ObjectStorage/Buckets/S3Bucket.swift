@@ -73,24 +73,6 @@ struct S3Bucket {
     }
 }
 
-/// An object on its way into a bucket.
-public struct StoredObject: Sendable {
-    public enum Content: Sendable, Equatable {
-        case bytes([UInt8])
-        /// A file that nobody changes any more, by its path.
-        case file(String)
-    }
-
-    /// `stage/session/participant/…`: names between slashes, none of them empty or dots alone.
-    public var key: String
-    public var contentType: String
-    public var content: Content
-
-    public init(key: String, contentType: String, content: Content) {
-        (self.key, self.contentType, self.content) = (key, contentType, content)
-    }
-}
-
 extension StoredObject.Content {
     private static let chunk = 256 * 1024
 

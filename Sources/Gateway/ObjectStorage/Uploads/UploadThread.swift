@@ -44,7 +44,7 @@ final class UploadThread {
             switch order {
             case .upload(let upload): add(upload)
             case .trial(let bucket, let reply): client.tryOut(bucket) { reply($0) }
-            case .read(let key, let source, let reply): client.read(key, from: source) { reply($0) }
+            case .read(let key, let bucket, let reply): client.read(key, from: bucket) { reply($0) }
             }
         }
         if isLast { loop.stop() } else { advance() }

@@ -35,9 +35,9 @@ public final class Uploads: Sendable {
     /// Reads an object of at most `BucketClient.maximumReadLength` bytes.
     /// - Parameter reply: called once, on any thread.
     public func read(
-        _ key: String, from source: ObjectSource, reply: @escaping @Sendable (Result<[UInt8], StorageFault>) -> Void
+        _ key: String, from bucket: String, reply: @escaping @Sendable (Result<[UInt8], StorageFault>) -> Void
     ) {
-        line.add(.read(key: key, source, reply: reply))
+        line.add(.read(key: key, bucket: bucket, reply: reply))
     }
 
     /// Ends the thread; what no bucket has yet is interrupted.
@@ -52,7 +52,7 @@ final class UploadLine: Sendable {
     enum Order: Sendable {
         case upload(Upload)
         case trial(bucket: String, reply: @Sendable (StorageFault?) -> Void)
-        case read(key: String, ObjectSource, reply: @Sendable (Result<[UInt8], StorageFault>) -> Void)
+        case read(key: String, bucket: String, reply: @Sendable (Result<[UInt8], StorageFault>) -> Void)
 
         func refuse() {
             switch self {

@@ -1,16 +1,18 @@
+import ObjectStorage
+
 /// What of a recording is under way: one step after another, and of a step one object after another. A value.
 struct RecordingOutput {
     private var machine = OutputMachine()
     private(set) var step: OutputMachine.Step?
-    /// Those of the step that the target has not been given.
-    private var objects: [RecordedObject] = []
+    /// Those of the step that the bucket has not been given.
+    private var objects: [StoredObject] = []
     /// Segments that were stored when the step was taken.
     private var storedCount = 0
     /// It refused something for good: nothing more is given to it.
-    private(set) var isTargetLost = false
+    private(set) var isBucketLost = false
 
     /// The last that others hear of the recording is said.
-    var isConcluded: Bool { isTargetLost || machine.hasConcluded }
+    var isConcluded: Bool { isBucketLost || machine.hasConcluded }
 
     /// As `OutputMachine` says it.
     func next(_ book: RecordingBook, hasLatest: Bool, isOver: Bool) -> OutputMachine.Step? {
@@ -20,12 +22,12 @@ struct RecordingOutput {
     /// - Parameters:
     ///   - objects: what the step stores, in this order; it may be nothing.
     ///   - storedCount: segments that are stored.
-    mutating func begin(_ step: OutputMachine.Step, _ objects: [RecordedObject], storedCount: Int) {
+    mutating func begin(_ step: OutputMachine.Step, _ objects: [StoredObject], storedCount: Int) {
         (self.step, self.objects, self.storedCount) = (step, objects, storedCount)
     }
 
     /// The step's next object, when the one before it is stored; nil when all are.
-    mutating func nextObject() -> RecordedObject? { objects.isEmpty ? nil : objects.removeFirst() }
+    mutating func nextObject() -> StoredObject? { objects.isEmpty ? nil : objects.removeFirst() }
 
     /// All of the step is stored.
     /// - Returns: the step.
@@ -39,8 +41,8 @@ struct RecordingOutput {
     /// Whether the step is stored is nobody's concern any more.
     mutating func drop() { (step, objects) = (nil, []) }
 
-    mutating func loseTarget() {
+    mutating func loseBucket() {
         drop()
-        isTargetLost = true
+        isBucketLost = true
     }
 }

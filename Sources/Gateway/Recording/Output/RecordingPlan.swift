@@ -1,3 +1,4 @@
+public import ObjectStorage
 public import Wire
 
 /// What of a participant is recorded, and where to: decided when the publish begins.
@@ -22,7 +23,7 @@ public struct RecordingPlan: Sendable {
         }
     }
 
-    /// The bucket's name, by which a later start finds the target again.
+    /// The bucket's name, by which a later start finds it again.
     public var bucket: String
     public var media = Media.audioAndVideo
     /// Nil: none are made.
@@ -40,11 +41,13 @@ public protocol RecordingDirector: Sendable {
     /// What of this participant is recorded; nil for nothing. Asked when a publish begins, on its worker: answers at once.
     /// - Parameter isReplica: the participant publishes on another stage.
     func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan?
-    /// Asked on the writer's thread; nil when no bucket is called so any more.
-    func target(of bucket: String) -> (any RecordingTarget)?
+    /// Stores an object in place of the one of that key, if there is one; never waits. Called on the writer's thread.
+    ///
+    /// One object of a recording is under way at a time, and the next comes when it is stored: what a playlist names exists.
+    func store(_ upload: Upload)
     /// What is stored before a recording is said to be in that state, such as `events/recording-started.json`. Asked on the
     /// writer's thread, of the states `active`, `stopped` and `failed`.
-    func documents(of recording: RecordingSummary) -> [RecordedObject]
+    func documents(of recording: RecordingSummary) -> [StoredObject]
     /// A recording is in another state. Called on the writer's thread, in order.
     func changed(_ recording: RecordingSummary)
     /// What the nodes of a cluster share; nil where the node is alone.

@@ -13,10 +13,10 @@ struct SegmentFiles {
     }
 
     private let folder: SpoolFolder
-    private let spool: Spool
+    private let share: SpoolShare
     private var open: Open?
 
-    init(in folder: SpoolFolder, _ spool: Spool) { (self.folder, self.spool) = (folder, spool) }
+    init(in folder: SpoolFolder, _ share: SpoolShare) { (self.folder, self.share) = (folder, share) }
 
     /// Returns when it is on disk.
     func write(_ segment: InitializationSegment, number: Int) throws(SpoolError) -> JournalEntry {
@@ -44,8 +44,8 @@ struct SegmentFiles {
         let isFirst = open.byteCount == 0
         let parts = (isFirst ? [Fragment.segmentType] : []) + fragment.parts
         let count = parts.reduce(0) { $0 + $1.count }
-        guard spool.take(count) else {
-            throw SpoolError("keep more than recording.spool allows in \(spool.path)", 28)  // ENOSPC
+        guard share.take(count) else {
+            throw SpoolError("keep more for \(share.bucket) than recording.spool allows in \(share.spool.path)", 28)  // ENOSPC
         }
         let (byteCount, nanoseconds) = (open.byteCount + count, duration.nanoseconds)
         self.open?.byteCount = byteCount
@@ -68,7 +68,7 @@ struct SegmentFiles {
     ///   there is none, or nothing was noted of it.
     mutating func breakOff(_ segment: RecordingBook.Segment?) throws(SpoolError) {
         if let open {
-            spool.release(open.byteCount - (segment?.byteCount ?? 0))
+            share.release(open.byteCount - (segment?.byteCount ?? 0))
             if segment == nil { SpoolFile.remove(folder.segment(open.start.number)) }
         }
         open = nil

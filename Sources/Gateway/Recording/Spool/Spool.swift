@@ -1,11 +1,15 @@
 import Foundation
 
 /// The folder in which recordings lie until they are stored, and how much may lie there. Confined to the writer's thread.
+///
+/// A bucket may have nine times what it leaves free: one that takes nothing any more ends what is recorded for it, and others' go on.
 final class Spool {
     let path: String
     let maximumByteCount: Int
-    /// Of all segments that are not stored yet.
+    /// Of all segments and thumbnails that are not stored yet.
     private(set) var byteCount = 0
+    /// Of them those of each bucket.
+    private var byteCounts: [String: Int] = [:]
 
     /// - Throws: `SpoolError` when the folder cannot be made.
     init(path: String, maximumByteCount: Int) throws(SpoolError) {
@@ -33,15 +37,33 @@ final class Spool {
 
     func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// - Returns: false when the spool is full; nothing is taken then.
-    func take(_ count: Int) -> Bool {
-        guard byteCount + count <= maximumByteCount else { return false }
-        byteCount += count
+    /// - Returns: false where the bucket has its share; nothing is taken then.
+    fileprivate func take(_ count: Int, for bucket: String) -> Bool {
+        let (own, free) = (byteCounts[bucket, default: 0] + count, maximumByteCount - byteCount - count)
+        guard own <= Self.largestShare * free else { return false }
+        add(count, for: bucket)
         return true
     }
 
-    func adopt(_ count: Int) { byteCount += count }
-    func release(_ count: Int) { byteCount -= count }
+    fileprivate func add(_ count: Int, for bucket: String) {
+        byteCount += count
+        byteCounts[bucket, default: 0] += count
+    }
 
+    private static let largestShare = 9
     private static let maximumNamesakes = 1_000
+}
+
+/// What the recordings of one bucket have of the spool.
+struct SpoolShare {
+    let spool: Spool
+    let bucket: String
+
+    /// - Returns: false where there is no room for it; nothing is taken then.
+    func take(_ count: Int) -> Bool { spool.take(count, for: bucket) }
+
+    /// Takes what lies there already.
+    func adopt(_ count: Int) { spool.add(count, for: bucket) }
+
+    func release(_ count: Int) { spool.add(-count, for: bucket) }
 }

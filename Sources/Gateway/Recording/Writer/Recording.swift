@@ -1,23 +1,22 @@
 import GatewayLogging
 import GatewayMetrics
+import ObjectStorage
 import Wire
 
-/// One recording: from its encoder's media to its target's answers. Confined to the writer's thread.
+/// One recording: from its encoder's media to its bucket's answers. Confined to the writer's thread.
 ///
 /// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
 /// What the disk refuses its parts throw, and it decides here what follows.
 final class Recording {
     private let environment: Environment
     private let folder: SpoolFolder
+    private let share: SpoolShare
     private let objects: RecordingObjects
     private let chronicle: Chronicle
     private var files: SegmentFiles
     private var thumbnails: ThumbnailSeries
     private var output = RecordingOutput()
     private var media: EncoderMedia?
-    /// Until then its target, which could not take something, is given nothing.
-    private var postponedUntil: MonotonicTime?
-    private static let postponement = Duration.seconds(10)
     /// Another node goes on with it.
     private(set) var isElsewhere = false
     /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
@@ -29,8 +28,10 @@ final class Recording {
         (self.chronicle, self.folder, self.environment) = (chronicle, folder, environment)
         let header = chronicle.book.header
         objects = RecordingObjects(prefix: header.prefix, in: folder)
-        files = SegmentFiles(in: folder, environment.spool)
-        thumbnails = ThumbnailSeries(header.thumbnails, in: folder, environment.spool)
+        let share = SpoolShare(spool: environment.spool, bucket: header.bucket)
+        self.share = share
+        files = SegmentFiles(in: folder, share)
+        thumbnails = ThumbnailSeries(header.thumbnails, in: folder, share)
     }
 
     /// Begins a recording.
@@ -77,14 +78,14 @@ final class Recording {
         }
         if book.pausedSince == nil { try chronicle.note(.paused(since: environment.clocks().wall)) }
         // Only now: one that could not be taken up so far takes nothing of the spool.
-        environment.spool.adopt(book.spooledByteCount)
+        share.adopt(book.spooledByteCount)
     }
 
     var book: RecordingBook { chronicle.book }
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { output.step == nil && (output.isTargetLost || isElsewhere || isPostponed || !book.isWaiting) }
+    var isIdle: Bool { output.step == nil && (output.isBucketLost || isElsewhere || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
@@ -231,7 +232,7 @@ extension Recording {
     func advance(at now: WallTime) -> Bool {
         guard output.step == nil else { return false }
         if book.isClosed || isElsewhere { return isUnreferred }
-        guard !output.isTargetLost, !isPostponed else { return false }
+        guard !output.isBucketLost else { return false }
         guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
             return false
@@ -243,10 +244,10 @@ extension Recording {
         return false
     }
 
-    private func contents(of step: OutputMachine.Step) -> [RecordedObject] {
+    private func contents(of step: OutputMachine.Step) -> [StoredObject] {
         switch step {
         case .storeInitialization(let number): [objects.initialization(number)]
-        case .storeSegment(let number): [objects.segment(number, of: book)]
+        case .storeSegment(let number): [objects.segment(number)]
         case .storeThumbnail(let number): [objects.thumbnail(number)]
         case .storeLatestThumbnail: [objects.latestThumbnail(thumbnails.takeLatest())]
         case .storePlaylist(let isFinal): [objects.playlist(of: book, isFinal: isFinal)]
@@ -259,32 +260,19 @@ extension Recording {
     /// Stores the next object of the step that is under way; the step ends with the last one.
     private func storeNext() {
         guard let object = output.nextObject() else { return finishStep() }
-        guard let target = environment.director.target(of: header.bucket) else {
-            return lose(RecordingTargetError("the configuration has no bucket \(header.bucket)"))
-        }
-        target.put(object, then: environment.makeAnswer(self))
+        environment.director.store(Upload(object, bucket: header.bucket, done: environment.makeAnswer(self)))
     }
 
     /// What was put last is stored, or never will be.
-    func answered(_ result: Result<Void, RecordingTargetError>) {
+    func answered(_ result: UploadResult) {
         guard output.step != nil else { return }
         if isElsewhere { return output.drop() }
-        if case .failure(let error) = result { return error.isPassing ? postpone(error) : lose(error) }
-        postponedUntil = nil
-        storeNext()
-    }
-
-    private var isPostponed: Bool { postponedUntil.map { environment.clocks().monotonic < $0 } ?? false }
-
-    /// What is spooled waits there, as long as that has room.
-    private func postpone(_ error: RecordingTargetError) {
-        output.drop()
-        if postponedUntil == nil {
-            Log.event(
-                .warning, "recording_postponed",
-                ["participant": .string(header.participant.participantID), "because": .string("\(error)")])
+        switch result {
+        case .stored: storeNext()
+        case .failed(let reason): lose(reason)
+        // The process ends: the next one finds it in the spool.
+        case .interrupted: break
         }
-        postponedUntil = environment.clocks().monotonic + Self.postponement
     }
 
     private func finishStep() {
@@ -315,7 +303,7 @@ extension Recording {
     /// A next start needs the file where the journal does not say that it is stored.
     private func stored(_ entry: JournalEntry, _ path: String, _ byteCount: Int) {
         if noteStored(entry) { SpoolFile.remove(path) }
-        environment.spool.release(byteCount)
+        share.release(byteCount)
     }
 
     private func close() -> Bool {
@@ -328,10 +316,10 @@ extension Recording {
     private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
 
     /// What is spooled stays where it is: a later start tries again.
-    private func lose(_ error: RecordingTargetError) {
-        output.loseTarget()
-        fail("\(error)")
-        tell(.failed("\(error)"))
+    private func lose(_ reason: String) {
+        output.loseBucket()
+        fail(reason)
+        tell(.failed(reason))
     }
 }
 
@@ -366,7 +354,7 @@ extension Recording {
                 "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
                 "left_out_ms": .integer(Int(left.nanoseconds / 1_000_000)),
             ])
-        environment.spool.release(book.spooledByteCount)
+        share.release(book.spooledByteCount)
         environment.spool.remove(folder.path)
         isElsewhere = true
         tell(.elsewhere)

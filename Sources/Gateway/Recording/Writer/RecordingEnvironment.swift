@@ -1,3 +1,4 @@
+import ObjectStorage
 import Transcoding
 import Wire
 
@@ -8,8 +9,8 @@ extension Recording {
         let director: any RecordingDirector
         let metrics: RecordingMetrics
         let clocks: () -> (monotonic: MonotonicTime, wall: WallTime)
-        /// The way of a target's answer back to this thread, and to that recording.
-        let makeAnswer: (Recording) -> @Sendable (Result<Void, RecordingTargetError>) -> Void
+        /// The way of a bucket's answer back to this thread, and to that recording.
+        let makeAnswer: (Recording) -> @Sendable (UploadResult) -> Void
         /// Has a JPEG made of a keyframe, which comes as `pictured`; false when nobody has the time.
         let makePicture: (Recording, [UInt8]) -> Bool
         let latest: LatestThumbnails

@@ -1,3 +1,5 @@
+import ObjectStorage
+
 /// A publish that is recorded: whose it is, how, and where its blocks come.
 struct RecordedPublish: Sendable {
     let participant: RecordedParticipant
@@ -10,7 +12,7 @@ struct RecordedPublish: Sendable {
 /// What the writer's thread is told.
 enum RecordingMessage: Sendable {
     case began(RecordedPublish)
-    case answered(ObjectIdentifier, Result<Void, RecordingTargetError>)
+    case answered(ObjectIdentifier, UploadResult)
     /// Of a recording that another node may have by now.
     case registerRead(ObjectIdentifier, Result<RegisterPage?, any Error>)
     /// For a publish whose participant another node may have recorded.

@@ -6,15 +6,15 @@ import Wire
 struct ThumbnailSeries {
     private let plan: RecordingPlan.Thumbnails?
     private let folder: SpoolFolder
-    private let spool: Spool
+    private let share: SpoolShare
     private var schedule: ThumbnailSchedule?
     /// A keyframe is on its way to a JPEG.
     private(set) var isPicturing = false
     /// What is stored, or will be, as the latest thumbnail.
     private var latest: (jpeg: [UInt8], isStored: Bool)?
 
-    init(_ plan: RecordingPlan.Thumbnails?, in folder: SpoolFolder, _ spool: Spool) {
-        (self.plan, self.folder, self.spool) = (plan, folder, spool)
+    init(_ plan: RecordingPlan.Thumbnails?, in folder: SpoolFolder, _ share: SpoolShare) {
+        (self.plan, self.folder, self.share) = (plan, folder, share)
     }
 
     // MARK: - Keyframes
@@ -50,7 +50,7 @@ struct ThumbnailSeries {
     mutating func keep(_ jpeg: [UInt8], number: Int) -> JournalEntry? {
         guard let plan else { return nil }
         if plan.keepsLatest { latest = (jpeg, false) }
-        guard plan.keepsAll, spool.take(jpeg.count) else { return nil }
+        guard plan.keepsAll, share.take(jpeg.count) else { return nil }
         do throws(SpoolError) {
             try SpoolFile(creating: folder.thumbnail(number)).append(jpeg)
         } catch {
@@ -62,7 +62,7 @@ struct ThumbnailSeries {
 
     /// Takes one back that was kept: the journal has no room for it.
     func takeBack(_ jpeg: [UInt8], number: Int) {
-        spool.release(jpeg.count)
+        share.release(jpeg.count)
         SpoolFile.remove(folder.thumbnail(number))
     }
 
