@@ -33,7 +33,17 @@ final class MediaBlock: Sendable {
         var clock: ClockReading?
         var epoch: UInt32 = 0
 
-        mutating func append(_ packet: MediaPacket) {
+        mutating func fill(
+            _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, epoch: UInt32, clock: ClockReading?,
+            shifts: Shifts
+        ) {
+            bytes.removeAll(keepingCapacity: true)
+            packets.removeAll(keepingCapacity: true)
+            (self.run, self.epoch, self.clock, self.shifts) = (run, epoch, clock, shifts)
+            for index in unsafe source.indices { unsafe append(source[index]) }
+        }
+
+        private mutating func append(_ packet: MediaPacket) {
             let start = bytes.count
             packet.appendPayload(to: &bytes)
             packets.append(
@@ -74,10 +84,7 @@ final class MediaBlock: Sendable {
         _ source: Slice<UnsafeBufferPointer<MediaPacket>>, of run: MediaRun, epoch: UInt32, clock: ClockReading?,
         shifts: Shifts = Shifts(repeating: nil)
     ) {
-        unsafe content.bytes.removeAll(keepingCapacity: true)
-        unsafe content.packets.removeAll(keepingCapacity: true)
-        unsafe (content.run, content.epoch, content.clock, content.shifts) = (run, epoch, clock, shifts)
-        for index in unsafe source.indices { unsafe content.append(source[index]) }
+        unsafe content.fill(source, of: run, epoch: epoch, clock: clock, shifts: shifts)
     }
 
     /// Where a layer stands in tables by layer.

@@ -89,7 +89,7 @@ final class RouterService {
     }
 }
 
-/// Where a router's URL leads, asked once at start: its media may come from there unless the configuration says otherwise.
+/// Where a router's URL leads, asked once at start: media may go there unless the configuration says otherwise.
 enum RouterAddress {
     static func route(to url: String, router: String) throws -> RouterDrivers.Route {
         guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
