@@ -103,7 +103,10 @@ struct UploadQueue: Sendable {
     }
 
     /// Since when the oldest of all has waited; nil when nothing waits.
-    var oldest: MonotonicTime? { (waiting + flying.values).map(\.item.addedAt).min() }
+    var oldest: MonotonicTime? {
+        let waits = [waiting.lazy.map(\.item.addedAt).min(), flying.values.lazy.map(\.item.addedAt).min()]
+        return waits.compactMap { $0 }.min()
+    }
 
     private func isOpen(_ bucket: String) -> Bool { traffic[bucket]?.isOpen ?? true }
 
@@ -114,6 +117,8 @@ struct UploadQueue: Sendable {
 
     /// The bucket works again: what waits there for its next try is stored at once.
     private mutating func comeBack(_ bucket: String) {
-        for index in waiting.indices where waiting[index].item.bucket == bucket { waiting[index].notBefore = .zero }
+        for index in waiting.indices where waiting[index].failures > 0 && waiting[index].item.bucket == bucket {
+            waiting[index].notBefore = .zero
+        }
     }
 }
