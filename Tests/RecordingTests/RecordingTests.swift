@@ -70,11 +70,12 @@ struct RecordingTests {
     init() throws { folder = try TemporaryDirectory() }
 
     private func environment(
-        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil
+        _ spool: Spool, answers: Answers = Answers(), director: MemoryDirector? = nil,
+        monotonic: @escaping () -> MonotonicTime = { MonotonicTime(nanoseconds: 1) }
     ) -> Recording.Environment {
         Recording.Environment(
             spool: spool, director: director ?? self.director, metrics: RecordingMetrics(MetricsRegistry()),
-            clocks: { (MonotonicTime(nanoseconds: 1), WallTime(secondsSince1970: 1_704_110_455)) },
+            clocks: { (monotonic(), WallTime(secondsSince1970: 1_704_110_455)) },
             makeAnswer: { _ in { result in answers.results.withLock { $0.append(result) } } },
             makePicture: { _, _ in false }, latest: LatestThumbnails())
     }
@@ -425,6 +426,29 @@ struct RecordingTests {
         recording.registerRead(.success(RegisterPage(node: "a", isClosed: true, texts: [])))
         #expect(director.content.withLock { $0.states } == told)
         #expect(storeAll(recording, answers, at: 1_704_110_456))
+    }
+
+    @Test(arguments: [true, false])
+    func `a bucket that refused is asked again, and nothing else is told of its recording`(hasBegun: Bool) throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        var now = MonotonicTime(nanoseconds: 1)
+        let recording = try Recording(header(), in: environment(spool, answers: answers) { now })
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        if hasBegun { #expect(!storeAll(recording, answers)) }
+        director.content.withLock { $0.refusal = .failed("403") }
+        recording.pause()
+        for _ in 0..<2 {
+            #expect(!storeAll(recording, answers) && spool.byteCount > 0)
+            now = now + Recording.refusalPause
+        }
+        let told = director.content.withLock { $0.states }
+        #expect(told.last == .failed("403"))
+        director.content.withLock { $0.refusal = nil }
+        #expect(storeAll(recording, answers))
+        let content = director.content.withLock { $0 }
+        #expect(content.states == told && content.keys.count { $0 == "events/ended" } == 1)
+        #expect(content.keys.contains("media/hls/high/3.mp4") && spool.byteCount == 0 && spool.folders.isEmpty)
     }
 
     @Test

@@ -8,7 +8,7 @@ struct RecordingOutput {
     private var objects: [StoredObject] = []
     /// Segments that were stored when the step was taken.
     private var storedCount = 0
-    /// It refused something for good: nothing more is given to it.
+    /// It refused something for good: nothing more is given to it by this output.
     private(set) var isBucketLost = false
 
     /// The last that others hear of the recording is said.

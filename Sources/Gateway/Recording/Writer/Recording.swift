@@ -17,6 +17,10 @@ final class Recording {
     private var thumbnails: ThumbnailSeries
     private var output = RecordingOutput()
     private var media: EncoderMedia?
+    /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
+    private var asksAgainAt: MonotonicTime?
+    private var isLossTold = false
+    static let refusalPause = Duration.seconds(600)
     /// Another node goes on with it.
     private(set) var isElsewhere = false
     /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
@@ -224,14 +228,17 @@ final class Recording {
 // MARK: - What is stored
 
 extension Recording {
-    /// A state that nothing is stored for.
-    func tell(_ state: RecordingSummary.State) { environment.director.changed(book.summary(state)) }
+    /// A state that nothing is stored for. Of one that is lost nothing more is told.
+    func tell(_ state: RecordingSummary.State) {
+        if !isLossTold { environment.director.changed(book.summary(state)) }
+    }
 
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
         guard output.step == nil else { return false }
         if book.isClosed || isElsewhere { return isUnreferred }
+        askLostBucketAgain()
         guard !output.isBucketLost else { return false }
         guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
@@ -315,11 +322,19 @@ extension Recording {
     /// Answers find their recording by where it lies in memory: another one may lie there when it has gone.
     private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
 
-    /// What is spooled stays where it is: a later start tries again.
+    /// What is spooled stays where it is, and takes its part of the spool.
     private func lose(_ reason: String) {
         output.loseBucket()
+        asksAgainAt = environment.clocks().monotonic + Self.refusalPause
         fail(reason)
         tell(.failed(reason))
+        isLossTold = true
+    }
+
+    /// A store may be back after a day, or whoever may write there be put right.
+    private func askLostBucketAgain() {
+        guard let moment = asksAgainAt, environment.clocks().monotonic >= moment else { return }
+        (asksAgainAt, output) = (nil, RecordingOutput())
     }
 }
 
