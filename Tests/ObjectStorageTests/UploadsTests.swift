@@ -248,10 +248,10 @@ struct UploadsTests {
         try Data(count: 60 << 10).write(to: URL(fileURLWithPath: folder + "/ballast"))
         let bucket = FolderBucket(folder + "/bucket")
         let object = Self.object("s/1.mp4", String(repeating: "a", count: 16 << 10))
-        #expect {
-            try bucket.put(object)
-        } throws: { fault in
-            if case .transient? = fault as? StorageFault { true } else { false }
+        let fault = #expect(throws: StorageFault.self) { try bucket.put(object) }
+        guard case .transient? = fault else {
+            Issue.record("a full disk may be emptied")
+            return
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s").isEmpty)
         try FileManager.default.removeItem(atPath: folder + "/ballast")
