@@ -40,16 +40,19 @@ struct RecordingsTests {
         #expect(director.memory.content.withLock { $0.states } == [.stopping, .active, .stopped])
     }
 
-    /// As a full disk does: the journal of one folder cannot be opened until something is put right.
+    /// As a full disk does: the journals of two folders cannot be opened until something is put right.
     @Test(.timeLimit(.minutes(5)))
-    func `a recording that the disk did not let be taken up is taken up later`() throws {
+    func `recordings that the disk did not let be taken up are taken up later`() throws {
         let folder = try TemporaryDirectory()
         let spool = "\(folder.path)/spool"
-        for _ in 0..<2 { try RecordingTests().leaveRecording(in: spool) }
-        let first = try #require(FileManager.default.contentsOfDirectory(atPath: spool).min())
-        let (journal, kept) = ("\(spool)/\(first)/journal", "\(folder.path)/journal")
-        try FileManager.default.moveItem(atPath: journal, toPath: kept)
-        try FileManager.default.createSymbolicLink(atPath: journal, withDestinationPath: "\(folder.path)/nowhere")
+        for _ in 0..<3 { try RecordingTests().leaveRecording(in: spool) }
+        let refused = try FileManager.default.contentsOfDirectory(atPath: spool).sorted().prefix(2)
+        try #require(refused.count == 2)
+        for name in refused {
+            let journal = "\(spool)/\(name)/journal"
+            try FileManager.default.moveItem(atPath: journal, toPath: "\(folder.path)/\(name)")
+            try FileManager.default.createSymbolicLink(atPath: journal, withDestinationPath: "\(folder.path)/nowhere")
+        }
         let director = MemoryDirector()
         let recordings = try Recordings(spool: spool, maximumByteCount: 1 << 20, director: director, metrics: MetricsRegistry())
         defer { recordings.stop() }
@@ -58,9 +61,9 @@ struct RecordingsTests {
             for _ in 0..<12_000 where storedCount() < count { Thread.sleep(forTimeInterval: 0.01) }
             return storedCount() == count
         }
-        // Folders are looked at in the order of their names: the first one has been refused by then.
+        // Folders are looked at in the order of their names: the first ones have been refused by then.
         #expect(waitUntilStored(1))
-        #expect(rename(kept, journal) == 0)
-        #expect(waitUntilStored(2))
+        for name in refused { #expect(rename("\(folder.path)/\(name)", "\(spool)/\(name)/journal") == 0) }
+        #expect(waitUntilStored(3))
     }
 }

@@ -35,6 +35,7 @@ final class RecordingThread {
     private var toldFolders: Set<String> = []
     private var timer: TimerWatch?
     private var foreignTimer: TimerWatch?
+    private var refusedTimer: TimerWatch?
     /// While the thread is about to end.
     private var stopDeadline: TimerWatch?
 
@@ -55,7 +56,7 @@ final class RecordingThread {
 
     func run() {
         foreignFolders = spool.folders
-        recover()
+        recoverForeign()
         loop.run()
     }
 
@@ -185,16 +186,35 @@ final class RecordingThread {
 
     // MARK: - What former processes left
 
-    /// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied: they are looked at
-    /// again.
-    private func recover() {
+    private func recoverForeign() {
         foreignFolders = foreignFolders.filter { !recover($0) }
+        lookAgain()
+    }
+
+    /// A disk that refuses one anew refuses the others: reading all of them would keep those waiting whose uploads empty it.
+    private func recoverRefused() {
+        for folder in refusedFolders {
+            refusedFolders.removeFirst()
+            if !recover(folder) { foreignFolders.append(folder) }
+            if refusedFolders.last == folder { break }
+        }
+        lookAgain()
+    }
+
+    /// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied.
+    private func lookAgain() {
         if !recordings.isEmpty { keepLooking() }
-        guard !foreignFolders.isEmpty || !refusedFolders.isEmpty else { return }
-        let pause = foreignFolders.isEmpty ? Self.refusedInterval : Self.foreignInterval
-        foreignTimer = loop.schedule(after: pause) { [unowned self] in
-            if foreignFolders.isEmpty { swap(&foreignFolders, &refusedFolders) }
-            recover()
+        if foreignTimer == nil, !foreignFolders.isEmpty {
+            foreignTimer = loop.schedule(after: Self.foreignInterval) { [unowned self] in
+                foreignTimer = nil
+                recoverForeign()
+            }
+        }
+        if refusedTimer == nil, !refusedFolders.isEmpty {
+            refusedTimer = loop.schedule(after: Self.refusedInterval) { [unowned self] in
+                refusedTimer = nil
+                recoverRefused()
+            }
         }
     }
 
