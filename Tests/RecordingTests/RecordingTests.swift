@@ -33,7 +33,7 @@ final class MemoryDirector: RecordingDirector {
 
     func changed(_ recording: RecordingSummary) { content.withLock { $0.states.append(recording.state) } }
 
-    func store(_ upload: Upload) {
+    func put(_ upload: Upload) {
         #expect(upload.bucket == "b")
         let object = upload.object
         let refusal = content.withLock { content in

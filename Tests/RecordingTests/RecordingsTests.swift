@@ -20,8 +20,8 @@ private final class SlowDirector: RecordingDirector {
     func documents(of recording: RecordingSummary) -> [StoredObject] { memory.documents(of: recording) }
     func changed(_ recording: RecordingSummary) { memory.changed(recording) }
 
-    func store(_ upload: Upload) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [memory] in memory.store(upload) }
+    func put(_ upload: Upload) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { [memory] in memory.put(upload) }
     }
 }
 

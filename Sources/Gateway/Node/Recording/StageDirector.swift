@@ -48,7 +48,7 @@ final class StageDirector: RecordingDirector {
         return plan.media == .thumbnailsAlone && plan.thumbnails == nil ? nil : plan
     }
 
-    func store(_ upload: Upload) { uploads.add(upload) }
+    func put(_ upload: Upload) { uploads.add(upload) }
 
     func documents(of recording: RecordingSummary) -> [StoredObject] {
         let status: RecordingDocument.Status

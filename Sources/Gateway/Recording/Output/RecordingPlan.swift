@@ -44,7 +44,7 @@ public protocol RecordingDirector: Sendable {
     /// Stores an object in place of the one of that key, if there is one; never waits. Called on the writer's thread.
     ///
     /// One object of a recording is under way at a time, and the next comes when it is stored: what a playlist names exists.
-    func store(_ upload: Upload)
+    func put(_ upload: Upload)
     /// What is stored before a recording is said to be in that state, such as `events/recording-started.json`. Asked on the
     /// writer's thread, of the states `active`, `stopped` and `failed`.
     func documents(of recording: RecordingSummary) -> [StoredObject]

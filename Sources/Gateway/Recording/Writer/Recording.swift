@@ -267,7 +267,7 @@ extension Recording {
     /// Stores the next object of the step that is under way; the step ends with the last one.
     private func storeNext() {
         guard let object = output.nextObject() else { return finishStep() }
-        environment.director.store(Upload(object, bucket: header.bucket, done: environment.makeAnswer(self)))
+        environment.director.put(Upload(object, bucket: header.bucket, done: environment.makeAnswer(self)))
     }
 
     /// What was put last is stored, or never will be.
