@@ -36,7 +36,7 @@ final class StorageService: NodeService {
     var trial: BucketTrial {
         { [uploads] bucket, reply in
             // No stage names the folder of everybody.
-            guard bucket != Self.bucketOfEverybody, uploads.knows(bucket) else { return reply(.unknown) }
+            guard bucket != StorageService.bucketOfEverybody, uploads.knows(bucket) else { return reply(.unknown) }
             uploads.tryOut(bucket) { fault in
                 reply(fault.map { .unwritable("\($0.words).") } ?? .writable)
             }
