@@ -1,8 +1,6 @@
 import Admission
-import EventLoop
 import Foundation
 import Glibc
-import TestSupport
 import Testing
 
 @testable import RouterForwarding
@@ -34,10 +32,11 @@ struct DescriptionFilesTests {
         var template = Array("/tmp/sdp-XXXXXX".utf8CString)
         let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        let (writer, loop) = (try DescriptionWriter(directory: directory, retryInterval: .milliseconds(50)), try EventLoop())
+        let writer = try DescriptionWriter(directory: directory, retryInterval: .milliseconds(50))
         func comes(_ path: String) -> Bool {
-            for _ in 0..<1_000 where !FileManager.default.fileExists(atPath: "\(directory)/\(path)") { loop.letGo() }
-            return FileManager.default.fileExists(atPath: "\(directory)/\(path)")
+            func isThere() -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(path)") }
+            for _ in 0..<12_000 where !isThere() { Thread.sleep(forTimeInterval: 0.01) }
+            return isThere()
         }
         // Where the stage's folder has to be.
         try "".write(toFile: "\(directory)/s1", atomically: false, encoding: .utf8)
