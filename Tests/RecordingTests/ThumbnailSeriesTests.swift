@@ -39,6 +39,8 @@ struct ThumbnailSeriesTests {
         #expect(thumbnails.hasLatest)
         let latest = thumbnails.takeLatest()
         #expect(latest == [3, 4] && !thumbnails.hasLatest)
+        thumbnails.returnLatest()
+        #expect(thumbnails.hasLatest, "its bucket refused it")
     }
 
     @Test

@@ -324,6 +324,7 @@ extension Recording {
 
     /// What is spooled stays where it is, and takes its part of the spool.
     private func lose(_ reason: String) {
+        if output.step == .storeLatestThumbnail { thumbnails.returnLatest() }
         output.loseBucket()
         asksAgainAt = environment.clocks().monotonic + Self.refusalPause
         fail(reason)

@@ -45,6 +45,9 @@ struct ThumbnailSeries {
         return latest?.jpeg ?? []
     }
 
+    /// The one that was taken is not stored.
+    mutating func returnLatest() { latest?.isStored = false }
+
     /// Keeps one as the plan says. The recording goes on without one for which there is no room.
     /// - Returns: what is to be noted of its file; nil where there is none.
     mutating func keep(_ jpeg: [UInt8], number: Int) -> JournalEntry? {
