@@ -89,6 +89,13 @@ struct ChunkReaderTests {
             "a larger chunk size", setChunkSize(300) + [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long, [Message(9, 40, 1, long)]
         ),
         Case(
+            "a chunk size of 1", setChunkSize(1) + header + [7, 0xC4, 8] + [0x84, 0, 0, 20, 5, 0xC4, 6],
+            [Message(9, 40, 1, [7, 8]), Message(9, 60, 1, [5, 6])]),
+        Case(
+            "the largest chunk size",
+            setChunkSize(0x7FFF_FFFF) + [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long + [0xC4] + long,
+            [Message(9, 40, 1, long), Message(9, 80, 1, long)]),
+        Case(
             "a chunk size that changes inside a message",
             [0x04, 0, 0, 40, 0, 1, 44, 9, 1, 0, 0, 0] + long[..<128] + setChunkSize(100) + [0xC4] + long[128..<228] + [0xC4]
                 + long[228...], [Message(9, 40, 1, long)]),

@@ -172,6 +172,52 @@ struct ServerSessionTests {
         #expect(try Array(driver.answerNames.suffix(3)) == names)
     }
 
+    /// More often than streams may be at a time.
+    @Test func `an encoder publishes forty times on one connection`() throws {
+        var encoder = EncoderBytes()
+        encoder.connect()
+        for _ in 0..<40 {
+            encoder.publish()
+            encoder.message(type: 9, [0x17])
+            encoder.command(RTMPCommand(name: "deleteStream", arguments: [.number(1)]))
+        }
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.count { $0 == .unpublished } == 40 && driver.happenings.count { $0 == .video(0, [0x17]) } == 40)
+        let streams = try driver.answers.filter { $0.name == "_result" && $0.transactionID == 4 }
+        #expect(streams.count == 40 && streams.allSatisfy { $0.arguments == [.number(1)] })
+    }
+
+    @Test func `a second stream beside a live one is refused, and its media and its end are not the live one's`() throws {
+        var encoder = EncoderBytes.published()
+        encoder.command(RTMPCommand(name: "publish", transactionID: 6, arguments: ["OTHER", "live"]), streamID: 2)
+        encoder.message(type: 9, streamID: 2, chunkStreamID: 5, [0x27, 2])
+        encoder.message(type: 9, [0x27, 1])
+        encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 7, arguments: ["OTHER"]))
+        encoder.command(RTMPCommand(name: "closeStream"), streamID: 2)
+        encoder.command(RTMPCommand(name: "deleteStream", arguments: [.number(2)]))
+        encoder.message(type: 9, [0x27, 3])
+        encoder.command(RTMPCommand(name: "closeStream"), streamID: 1)
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(
+            driver.happenings.suffix(4) == [
+                .publish(application: "app", key: "KEY"), .video(0, [0x27, 1]), .video(0, [0x27, 3]), .unpublished,
+            ])
+        #expect(try driver.answerNames.contains("onStatus NetStream.Publish.BadName"))
+    }
+
+    /// Encoders that create two streams, and take the second for the one that they publish.
+    @Test func `who asks once more for what is live goes on, on whatever stream`() {
+        var encoder = EncoderBytes.published()
+        encoder.command(RTMPCommand(name: "publish", transactionID: 6, arguments: ["KEY", "live"]), streamID: 2)
+        encoder.message(type: 9, streamID: 2, [0x27, 2])
+        encoder.command(RTMPCommand(name: "closeStream"), streamID: 2)
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(driver.happenings.suffix(2) == [.video(0, [0x27, 2]), .unpublished])
+    }
+
     @Test func `acknowledges windows, the handshake counted`() {
         var encoder = EncoderBytes()
         encoder.bytes += [2, 0, 0, 0, 0, 0, 4, 5, 0, 0, 0, 0, 0, 0, 0x20, 0]  // window of 8,192 bytes

@@ -5,14 +5,18 @@ import AMF0
 ///
 /// Commands and decisions come in; answers go into the output, and what the owner has to decide or to know comes back.
 struct CommandDialogue {
-    private enum Publishing: Equatable {
-        case idle
-        case asked(streamID: UInt32)
-        case live(streamID: UInt32)
+    /// A message stream as `publish` named it.
+    private struct Stream: Equatable {
+        let id: UInt32
+        let name: String
     }
 
-    /// More than one stream per connection is never used; some encoders create a few in a row.
-    private static let maximumStreamCount = 16
+    private enum Publishing: Equatable {
+        case idle
+        case asked(Stream)
+        case live(Stream)
+    }
+
     /// Ours, in both directions.
     private static let windowSize: UInt32 = 2_500_000
     private static let outgoingChunkSize = 65_536
@@ -21,7 +25,10 @@ struct CommandDialogue {
     /// `connect` has been accepted.
     private(set) var isConnected = false
     private var publishing = Publishing.idle
-    private var streamCount = 0
+    /// Refused because another one was live: its media and its end are not that one's.
+    private var refused: Stream?
+    /// Created and not deleted: bit n is stream n + 1. Some encoders create a few in a row, and use one.
+    private var streams: UInt16 = 0
 
     /// An event waits for its answer.
     var awaitsAnswer: Bool {
@@ -31,6 +38,9 @@ struct CommandDialogue {
 
     /// `publish` has been accepted: media may come.
     var isLive: Bool { if case .live = publishing { true } else { false } }
+
+    /// Media counts on whatever stream it comes, as some encoders do not send it where they publish, but not on a refused one.
+    func takesMedia(ofStream id: UInt32) -> Bool { isLive && refused?.id != id }
 
     // MARK: - What the encoder says
 
@@ -45,9 +55,9 @@ struct CommandDialogue {
         case "publish": return receivedPublish(command, streamID: streamID, into: &output)
         case "FCUnpublish":
             output.writeResult(of: command)
-            return endPublish(into: &output)
+            return refused?.name == command.publishName ? nil : endPublish(into: &output)
         case "deleteStream": return receivedDeleteStream(command, into: &output)
-        case "closeStream": return endPublish(into: &output)
+        case "closeStream": return refused?.id == streamID ? nil : endPublish(into: &output)
         case "releaseStream", "_checkbw", "setPeerInfo": output.writeResult(of: command)
         case "getStreamLength": output.writeResult(of: command, .number(0))
         case "_result", "_error", "onStatus", "receiveAudio", "receiveVideo", "pause": break
@@ -75,38 +85,45 @@ struct CommandDialogue {
         output.write(RTMPCommand(name: "onFCPublish", arguments: [.object(information)]))
     }
 
-    /// Ids count from 1: GStreamer takes 0 for an error.
+    /// Ids count from 1: GStreamer takes 0 for an error. One that was deleted is given anew, to encoders that publish all day
+    /// long on one connection.
     private mutating func receivedCreateStream(_ command: RTMPCommand, into output: inout ServerOutput) {
-        guard streamCount < Self.maximumStreamCount else {
+        let free = (~streams).trailingZeroBitCount
+        guard free < UInt16.bitWidth else {
             output.writeCallFailed(command, "Too many streams.")
             return
         }
-        streamCount += 1
-        output.writeResult(of: command, .number(Double(streamCount)))
+        streams |= 1 << free
+        output.writeResult(of: command, .number(Double(free + 1)))
     }
 
     /// Some encoders publish on stream 0, or on one they never created: they are answered where they asked.
     private mutating func receivedPublish(
         _ command: RTMPCommand, streamID: UInt32, into output: inout ServerOutput
     ) -> RTMPEvent? {
+        let stream = Stream(id: streamID, name: command.publishName)
         guard let connect, publishing == .idle else {
+            // Who asks once more for what is live means that, on whatever stream.
+            if case .live(let live) = publishing, live.id != streamID, live.name != stream.name { refused = stream }
             output.writeStatus(.error, "NetStream.Publish.BadName", "This connection publishes already.", streamID)
             return nil
         }
-        publishing = .asked(streamID: streamID)
-        return .publish(PublishTarget(connect.target, publishName: command.arguments.first?.string ?? ""))
+        publishing = .asked(stream)
+        return .publish(PublishTarget(connect.target, publishName: stream.name))
     }
 
     private mutating func receivedDeleteStream(_ command: RTMPCommand, into output: inout ServerOutput) -> RTMPEvent? {
-        guard case .live(let streamID) = publishing else { return nil }
         let deleted = command.arguments.first?.number.flatMap(UInt32.init(exactly:))
-        return deleted == nil || deleted == streamID || streamID == 0 ? endPublish(into: &output) : nil
+        if let deleted, (1...UInt32(UInt16.bitWidth)).contains(deleted) { streams &= ~(1 << (deleted - 1)) }
+        if refused?.id == deleted { refused = nil }
+        guard case .live(let live) = publishing else { return nil }
+        return deleted == nil || deleted == live.id || live.id == 0 ? endPublish(into: &output) : nil
     }
 
     private mutating func endPublish(into output: inout ServerOutput) -> RTMPEvent? {
-        guard case .live(let streamID) = publishing else { return nil }
-        publishing = .idle
-        output.writeStatus(.status, "NetStream.Unpublish.Success", "The stream has ended.", streamID)
+        guard case .live(let stream) = publishing else { return nil }
+        (publishing, refused) = (.idle, nil)
+        output.writeStatus(.status, "NetStream.Unpublish.Success", "The stream has ended.", stream.id)
         return .unpublished
     }
 
@@ -147,19 +164,19 @@ struct CommandDialogue {
     }
 
     mutating func acceptPublish(into output: inout ServerOutput) {
-        guard case .asked(let streamID) = publishing else { return }
-        publishing = .live(streamID: streamID)
-        output.writeUserControl(UserControlEvent.streamBegin, streamID)
-        output.writeStatus(.status, "NetStream.Publish.Start", "Publishing.", streamID)
+        guard case .asked(let stream) = publishing else { return }
+        publishing = .live(stream)
+        output.writeUserControl(UserControlEvent.streamBegin, stream.id)
+        output.writeStatus(.status, "NetStream.Publish.Start", "Publishing.", stream.id)
     }
 
     mutating func rejectPublish(code: String, description: String, into output: inout ServerOutput) {
         switch publishing {
         case .idle where isConnected: output.writeStatus(.error, code, description, 0)
         case .idle: output.writeConnectRejected(description)
-        case .asked(let streamID), .live(let streamID):
+        case .asked(let stream), .live(let stream):
             publishing = .idle
-            output.writeStatus(.error, code, description, streamID)
+            output.writeStatus(.error, code, description, stream.id)
         }
     }
 
@@ -172,4 +189,9 @@ struct CommandDialogue {
         output.write(RTMPCommand(name: "onStatus", arguments: [.object(information)]))
         return true
     }
+}
+
+extension RTMPCommand {
+    /// The first argument of `publish` and FCUnpublish; empty where that is no string.
+    fileprivate var publishName: String { arguments.first?.string ?? "" }
 }

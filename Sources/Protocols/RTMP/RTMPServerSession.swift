@@ -126,7 +126,7 @@ extension RTMPServerSession {
     /// Media counts only while published: some encoders send on for a moment after FCUnpublish. Shared objects,
     /// acknowledgements and peer bandwidth mean nothing to us.
     private mutating func mediaEvent(of message: RTMPMessage) -> RTMPEvent? {
-        guard dialogue.isLive else { return nil }
+        guard dialogue.takesMedia(ofStream: message.streamID) else { return nil }
         switch message.type {
         case RTMPMessageType.audio: return .audio(media(of: message))
         case RTMPMessageType.video: return .video(media(of: message))
