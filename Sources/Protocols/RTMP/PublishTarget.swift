@@ -1,8 +1,12 @@
+import Wire
+
 /// Finds application, stream key and query in the many shapes that encoders make of one URL and one key.
 ///
 /// `rtmp://host/app` with a key, `/app/KEY` without one, `/app//KEY`, instance segments `/app/inst/KEY`, a key that holds
 /// `/ = & %`, `KEY?query`, `app?query`, a whole URL as publish name: the application is the first path segment, the key what
-/// was sent as publish name up to `?`; where that is empty, what follows the application in the URL.
+/// was sent as publish name up to `?`; where that is empty, what follows the application in the URL. Encoders that want a name
+/// of their own beside a URL with the key, and those that percent-encode the key, are understood last. White space that was
+/// copied along with URL or key is none of either.
 public struct PublishTarget: Equatable, Sendable {
     /// The first path segment.
     public var application: String
@@ -14,9 +18,15 @@ public struct PublishTarget: Equatable, Sendable {
     /// - Parameter publishName: the first argument of `publish`.
     init(_ connect: ConnectTarget, publishName: String) {
         application = connect.application
+        let publishName = publishName[...].withoutOuterSpace
         let isURL = publishName.isRTMPURL
-        let (name, nameQuery) = (isURL ? publishName.pathOfURL : publishName[...]).pathAndQuery
+        let (name, nameQuery) = (isURL ? publishName.pathOfURL : publishName).pathAndQuery
         let key = isURL ? name.pathSegments.joinedBehindFirst : String(name.withoutOuterSlashes)
+        keys = Self.readings(of: key, in: connect)
+        query = [String(nameQuery), connect.query].filter { !$0.isEmpty }.joined(separator: "&")
+    }
+
+    private static func readings(of key: String, in connect: ConnectTarget) -> [String] {
         let instance = connect.instance
         var keys: [String] = []
         func add(_ key: String) { if !key.isEmpty, !keys.contains(key) { keys.append(key) } }
@@ -24,8 +34,9 @@ public struct PublishTarget: Equatable, Sendable {
         add(instance.isEmpty || key.isEmpty ? instance : instance + "/" + key)
         if key.isEmpty { add(connect.urlInstance) }
         add(String(key[...].pathSegments.last ?? ""))
-        self.keys = keys.isEmpty ? [""] : keys
-        query = [String(nameQuery), connect.query].filter { !$0.isEmpty }.joined(separator: "&")
+        add(instance)
+        for encoded in keys where encoded.utf8.contains(UInt8(ascii: "%")) { add(encoded.decodedKey) }
+        return keys.isEmpty ? [""] : keys
     }
 
     /// A user and password scheme that we do not have.
@@ -47,8 +58,8 @@ public struct ConnectTarget: Equatable, Sendable {
 
     /// The segments are not kept: where app and URL are full of slashes they take 64 KB of a stranger's connection.
     init(app: String, tcURL: String) {
-        let (appPath, appQuery) = app[...].pathAndQuery
-        let (urlPath, urlQuery) = tcURL.pathOfURL.pathAndQuery
+        let (appPath, appQuery) = app[...].withoutOuterSpace.pathAndQuery
+        let (urlPath, urlQuery) = tcURL[...].withoutOuterSpace.pathOfURL.pathAndQuery
         let (appSegments, urlSegments) = (appPath.pathSegments, urlPath.pathSegments)
         let segments = appSegments.isEmpty ? urlSegments : appSegments
         application = String(segments.first ?? "")
@@ -62,22 +73,26 @@ private let slash = UInt8(ascii: "/")
 private let maximumTextLength = 2_048
 
 extension String {
+    /// A query with `authmod=adobe` or `authmod=llnw`.
+    fileprivate var asksForPasswordScheme: Bool { !isEmpty && contains("authmod=") }
+
+    /// The key that is meant, of one that was percent-encoded whole; empty where an escape is malformed.
+    fileprivate var decodedKey: String {
+        let text = PercentEncoding.decode(self) ?? ""
+        return String(text[...].withoutOuterSpace.pathAndQuery.path.withoutOuterSlashes)
+    }
+}
+
+extension Substring {
     fileprivate var isRTMPURL: Bool { hasPrefix("rtmp://") || hasPrefix("rtmps://") }
 
     /// What follows the host; everything, when it is no URL.
     fileprivate var pathOfURL: Substring {
-        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else {
-            return self[...]
-        }
+        guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")), utf8[colon...].starts(with: "://".utf8) else { return self }
         let rest = utf8[colon...].dropFirst(3)
         return rest.firstIndex(of: slash).map { Substring(rest[$0...]) } ?? ""
     }
 
-    /// A query with `authmod=adobe` or `authmod=llnw`.
-    fileprivate var asksForPasswordScheme: Bool { !isEmpty && contains("authmod=") }
-}
-
-extension Substring {
     /// What stands before the first `?`, and behind it.
     fileprivate var pathAndQuery: (path: Substring, query: Substring) {
         let text = utf8.count > maximumTextLength ? prefix(maximumTextLength) : self
@@ -87,10 +102,15 @@ extension Substring {
 
     fileprivate var pathSegments: [Substring] { utf8.split(separator: slash).map(Substring.init) }
 
-    fileprivate var withoutOuterSlashes: Substring {
+    fileprivate var withoutOuterSlashes: Substring { without { $0 == slash } }
+
+    /// Without spaces, tabs and line ends around it.
+    fileprivate var withoutOuterSpace: Substring { without { $0 == 0x20 || (0x09...0x0D).contains($0) } }
+
+    private func without(_ isOuter: (UInt8) -> Bool) -> Substring {
         var rest = utf8
-        while rest.first == slash { rest.removeFirst() }
-        while rest.last == slash { rest.removeLast() }
+        while let first = rest.first, isOuter(first) { rest.removeFirst() }
+        while let last = rest.last, isOuter(last) { rest.removeLast() }
         return Substring(rest)
     }
 }
