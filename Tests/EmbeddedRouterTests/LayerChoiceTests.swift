@@ -1,8 +1,4 @@
-import Admission
-import EventLoop
-import GatewayMetrics
 import HTTP
-import HTTPServer
 import JSON
 import Refusals
 import TestSupport
@@ -13,75 +9,11 @@ import Wire
 @testable import EmbeddedRouter
 @testable import StageHub
 
-/// Two workers' WHEP endpoints behind real servers, on one loop, with one session that nobody has claimed.
-private final class Site {
-    let loop: EventLoop
-    let entry: SubscriberEntry
-    private var servers: [HTTPServer] = []
-    private var endpoints: [WHEPEndpoint] = []
-    private var addresses: [SocketAddress] = []
-
-    init() throws {
-        loop = try EventLoop()
-        let transport = try TransportContext(
-            configuration: TransportConfiguration(advertisedAddresses: []), workerCount: 1,
-            metrics: TransportMetrics(MetricsRegistry()))
-        let context = EmbeddedRouterContext(
-            transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
-        let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))
-        entry = SubscriberEntry(
-            transport: transport.makeState(for: offer.peer, token: Secret("good"), now: loop.now),
-            grant: SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s"),
-            watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
-            layer: .init(), context: context)
-        context.entries[entry.transport.id] = entry
-        var configuration = HTTPServerConfiguration(
-            requestTimeout: .seconds(10), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 100,
-            maximumConnectionsPerAddress: 100)
-        configuration.trustedProxies = [IPNetwork("127.0.0.0/8")!]
-        for _ in 0..<2 {
-            let endpoint = try WHEPEndpoint(loop: loop, context: context)
-            let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
-                if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
-            }
-            addresses.append(try server.listen(on: SocketAddress(.loopback, port: 0)))
-            servers.append(server)
-            endpoints.append(endpoint)
-        }
-    }
-
-    deinit { loop.letGo() }
-
-    func ask(
-        _ method: String, _ path: String, body: String = "", token: String? = "good", fields: String = "", worker: Int = 0
-    ) throws -> HTTPTestClient {
-        try HTTPTestClient(
-            loop: loop, to: addresses[worker], "\(method) /whep/sessions/\(entry.transport.id)\(path)", token: token,
-            fields: fields, body: body)
-    }
-
-    func answer(_ method: String, _ path: String, body: String = "", token: String? = "good") throws -> String {
-        let client = try ask(method, path, body: body, token: token)
-        try #require(wait { client.isClosed })
-        return client.text
-    }
-
-    func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
-
-    /// The session's news.
-    func tell(current: TrackID? = LayerChooserTests.low, _ layers: [VideoLayer]? = LayerChooserTests.three) {
-        var state = entry.desk.state
-        (state.layers, state.current) = (layers, current)
-        state.choice = LayerChoice(track: current, reason: .initial)
-        entry.desk.tell(state)
-    }
-}
-
 @Suite("Layer choice by WHEP's extensions", .timeLimit(.minutes(10)))
 struct LayerChoiceTests {
-    private let site: Site
+    private let site: WHEPSite
 
-    init() throws { site = try Site() }
+    init() throws { site = try WHEPSite() }
 
     @Test func `POST chooses by our name or the encoder's, DELETE leaves the choice to us`() throws {
         site.tell()

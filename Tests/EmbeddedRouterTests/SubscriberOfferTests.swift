@@ -31,6 +31,7 @@ struct SubscriberOfferTests {
         let answer = try SessionDescription(parsing: Array(text.utf8), endings: .crlf)
         #expect(answer.media.map(\.media) == offer.media.map(\.media))
         #expect(answer.media.allSatisfy { $0.direction == .sendonly })
+        #expect(answer.media.allSatisfy { $0.attributes.contains("rtcp-mux") && $0.attributes.contains("rtcp-mux-only") })
         let video = try #require(answer.media.first { $0.media == "video" })
         let offered = try #require(offer.media.first { $0.media == "video" })
         #expect(Set(video.payloadTypes).isSubset(of: offered.payloadTypes) && video.payloadTypes.count == 2)

@@ -32,7 +32,7 @@ extension Interop {
 
             let nobody = try Self.watch(gateway, token.secret, ["nobody"], seconds: 0)
             _ = nobody.status(within: .seconds(240))
-            #expect(nobody.output.contains("POST 0 404"), "\(nobody.output)")
+            #expect(nobody.output.contains("POST 0 409"), "\(nobody.output)")
             viewer.kill()
             browser.kill()
             try expect("the viewer has left", within: .seconds(240)) {

@@ -63,7 +63,7 @@ extension Interop {
             }
             let nobody = try Self.client("aiortc_whep.py", ["0", Self.token(gateway), url + "x"])
             _ = nobody.status(within: .seconds(180))
-            #expect(nobody.output.contains("POST 0 404") && nobody.output.contains("SD-1140"), "\(nobody.output)")
+            #expect(nobody.output.contains("POST 0 409") && nobody.output.contains("SD-1140"), "\(nobody.output)")
             encoder.kill()
             gateway.stop()
         }

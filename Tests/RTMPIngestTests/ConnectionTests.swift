@@ -29,6 +29,21 @@ struct ConnectionTests {
         #expect(bench.host.sinks[0].end == .closed)
     }
 
+    @Test func `publishes again on the same connection once its stream was deleted`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.command("deleteStream", 0, .null, [1.0])
+        #expect(bench.leases.liveCount == 0)
+        encoder.command("createStream", 4)
+        encoder.command("publish", 5, .null, ["KEY", "live"])
+        encoder.message(9, PipelineTests.sequenceHeader)
+        encoder.message(9, PipelineTests.idr)
+        #expect(bench.run(until: { bench.host.sinks.last?.keyframeCount == 1 }))
+        #expect(bench.host.publications.count == 2 && bench.host.ends == [.closed] && bench.leases.liveCount == 1)
+    }
+
     @Test func `what it reads counts as media while its publish is live`() throws {
         let bench = try IngestBench()
         let encoder = bench.connect()

@@ -82,6 +82,7 @@ struct EndpointTests {
         #expect(response.headers["Content-Type"] == "application/problem+json", "\(name)")
         #expect(response.reason?.wholeMatch(of: /SD-\d{4}: .+/) != nil, "\(name)")
         #expect(response.headers["Access-Control-Allow-Origin"] == "*")
+        #expect(status != 415 || response.headers["Accept-Post"] == "application/sdp")
         #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
         #expect(gateway.leases.liveCount == 0 && gateway.context.directory.count == 0)
     }
@@ -140,6 +141,7 @@ struct EndpointTests {
         ("22: trickle", "application/trickle-ice-sdpfrag", "*ETag*", trickle, true, 204),
         ("22: end of candidates alone", "application/trickle-ice-sdpfrag", "*ETag*", "a=end-of-candidates\r\n", true, 204),
         ("23: restart", "application/trickle-ice-sdpfrag", "*", restart, true, 200),
+        ("23: restart, as the RFC's example has it", "application/trickle-ice-sdpfrag", "\"*\"", restart, true, 200),
         ("24: restart without password", "application/trickle-ice-sdpfrag", "*", "a=ice-ufrag:other\r\n", true, 400),
     ]
 
@@ -154,6 +156,7 @@ struct EndpointTests {
         headers["If-Match"] = tag == "*ETag*" ? etag : tag
         let response = gateway.request(.patch, location, headers: headers, body: Array(body.utf8))
         #expect(response.status.code == status, "\(name)")
+        #expect(status != 415 || response.headers["Accept-Patch"] == "application/trickle-ice-sdpfrag", "\(name)")
         if status == 204 { #expect(response.headers["ETag"] == nil && response.body.isEmpty) }
         guard status == 200 else { return }
         #expect(response.headers["ETag"] != nil && response.headers["ETag"] != etag)

@@ -99,7 +99,7 @@ extension RefusalCode {
         case .sessionOutOfReach: RefusalRow("session_out_of_reach", .rejected, 503)
 
         // Subscribers of the embedded router
-        case .participantNotLive: RefusalRow("participant_not_live", .rejected, 404, event: "PUBLISHER_NOT_FOUND")
+        case .participantNotLive: RefusalRow("participant_not_live", .rejected, 409, event: "PUBLISHER_NOT_FOUND")
         case .tooManySubscribers: RefusalRow("too_many_subscribers", .rejected, 503, event: "QUOTA_EXCEEDED")
         case .nothingReceived: RefusalRow("nothing_received", .rejected, 422)
         case .unknownLayer: RefusalRow("unknown_layer", .rejected, 422)

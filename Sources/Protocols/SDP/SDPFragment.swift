@@ -54,6 +54,8 @@ public struct SDPFragment: Equatable, Sendable {
         return lines.map { $0 + "\r\n" }.joined()
     }
 
+    /// The media type of `text`.
+    public static let contentType = "application/trickle-ice-sdpfrag"
     /// Encoders send fewer than 20.
     public static let maximumCandidateCount = 64
 }

@@ -39,7 +39,9 @@ public final class WHEPEndpoint {
             answer(
                 context.transport.optionsResponse(
                     to: request, allowed: resource.allowedMethods, isSession: resource.isSession))
-        case (.get, .participant), (.head, .participant), (.get, .session), (.head, .session): answer(HTTPResponse(.noContent))
+        // By the type that it takes, players tell a URL of WHEP from others.
+        case (.get, .participant), (.head, .participant): answer(HTTPResponse(.ok, headers: ["Content-Type": "application/sdp"]))
+        case (.get, .session), (.head, .session): answer(HTTPResponse(.noContent))
         case (.post, .participant(let key)): post(request, key, answer)
         case (.patch, .session(let id)): answer(patch(request, id))
         case (.delete, .session(let id)): answer(delete(request, id))
@@ -130,7 +132,7 @@ public final class WHEPEndpoint {
 
     private func patch(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
-            return try context.transport.patch(request, try find(request, id))
+            return context.transport.answerPatch(request, try find(request, id))
         } catch { return Problem.response(error) }
     }
 

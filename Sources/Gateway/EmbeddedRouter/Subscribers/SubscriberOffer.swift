@@ -132,7 +132,7 @@ extension SubscriberSection {
             payloadTypes: [map.payloadType] + (retransmissionPayloadType.map { [$0] } ?? []), at: primary)
         media.attributes.append("sendonly")
         media.attributes.append(MediaStreamIdentifier(stream: stream, track: kind == .video ? "video" : "audio"))
-        for name in ["rtcp-mux"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
+        for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
         media.appendFormat(map, parameters, feedback: feedback, retransmission: retransmissionPayloadType)
         for (id, uri) in [(midExtension, HeaderExtensionMap.mid), (transportWideExtension, HeaderExtensionMap.transportWideCC)] {
             if let id { media.attributes.append(HeaderExtensionMap(identifier: UInt16(id), uri: uri)) }

@@ -109,10 +109,7 @@ public final class WHIPEndpoint {
     private func patch(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
         switch find(request, id) {
         case .failure(let refusal): respond(Problem.response(refusal))
-        case .success(let entry):
-            do throws(Refusal) {
-                respond(try context.transport.patch(request, entry))
-            } catch { respond(Problem.response(error)) }
+        case .success(let entry): respond(context.transport.answerPatch(request, entry))
         }
     }
 

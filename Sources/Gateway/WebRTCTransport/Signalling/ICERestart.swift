@@ -10,10 +10,16 @@ import Wire
 /// The PATCH of a session, which WHIP and WHEP answer alike: trickle, or an ICE restart (RFC 9725 §4.3, RFC 8445 §9).
 extension TransportContext {
     /// Answers a PATCH; its token is the session's.
-    public func patch(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) -> HTTPResponse {
-        guard request.contentType?.matches("application/trickle-ice-sdpfrag") == true else {
-            throw Refusal(.unsupportedContentType)
+    public func answerPatch(_ request: HTTPRequest, _ entry: any TransportEntry) -> HTTPResponse {
+        do throws(Refusal) { return try patch(request, entry) } catch {
+            // RFC 5789 §2.2.
+            let isOfAnotherType = error.code == .unsupportedContentType
+            return Problem.response(error, headers: isOfAnotherType ? ["Accept-Patch": SDPFragment.contentType] : [:])
         }
+    }
+
+    func patch(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) -> HTTPResponse {
+        guard request.contentType?.matches(SDPFragment.contentType) == true else { throw Refusal(.unsupportedContentType) }
         guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
         let fragment: SDPFragment
         do throws(SDPError) {
@@ -26,7 +32,8 @@ extension TransportContext {
         return HTTPResponse(.noContent)
     }
 
-    /// If-Match (RFC 9725 §4.3.1): `*` or the current ETag, for trickle and restart alike.
+    /// If-Match (RFC 9725 §4.3.1): `*` or the current ETag, for trickle and restart alike. The examples of WHIP and WHEP write `"*"`,
+    /// which is no ETag of ours.
     private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) {
         let tags = request.headers.list(of: "If-Match")
         guard !tags.isEmpty else {
@@ -34,9 +41,8 @@ extension TransportContext {
             metrics.missingETags.increment()
             return
         }
-        guard tags.contains("*") || tags.contains(entry.transport.newestCredentials?.etag ?? "") else {
-            throw Refusal(.preconditionFailed)
-        }
+        let matching = ["*", "\"*\"", entry.transport.newestCredentials?.etag]
+        guard tags.contains(where: { matching.contains($0) }) else { throw Refusal(.preconditionFailed) }
     }
 
     /// An ICE restart (RFC 8445 §9): new credentials of ours, a new ETag; DTLS and media go on.
@@ -63,7 +69,7 @@ extension TransportContext {
         answer.mid = peer.taggedMid
         answer.candidates = candidates
         answer.isEndOfCandidates = true
-        var response = HTTPResponse(.ok, contentType: "application/trickle-ice-sdpfrag", answer.text)
+        var response = HTTPResponse(.ok, contentType: SDPFragment.contentType, answer.text)
         response.headers["ETag"] = credentials.etag
         return response
     }

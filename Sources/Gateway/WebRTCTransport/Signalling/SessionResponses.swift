@@ -23,7 +23,7 @@ extension TransportContext {
         var response = HTTPResponse(.created, contentType: "application/sdp", answer(local).text)
         response.headers["Location"] = location
         response.headers["ETag"] = credentials.etag
-        response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
+        response.headers["Accept-Patch"] = SDPFragment.contentType
         for link in linkHeaders(for: entry) { response.headers.add("Link", link) }
         return response
     }
@@ -36,7 +36,7 @@ extension TransportContext {
         response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type, If-Match, Link"
         response.headers["Access-Control-Max-Age"] = "86400"
         if isSession {
-            response.headers["Accept-Patch"] = "application/trickle-ice-sdpfrag"
+            response.headers["Accept-Patch"] = SDPFragment.contentType
         } else {
             response.headers["Accept-Post"] = "application/sdp"
         }
@@ -88,6 +88,8 @@ public enum Problem {
         case 401: headers["WWW-Authenticate"] = challenge(refusal)
         case 403: headers["WWW-Authenticate"] = #"Bearer realm="stagedoor", error="insufficient_scope""#
         case 429, 503: headers["Retry-After"] = headers["Retry-After"] ?? "2"
+        // Players may wait for a publisher (draft-ietf-wish-whep, "Session Management").
+        case 409 where refusal.code == .participantNotLive: headers["Retry-After"] = "2"
         default: break
         }
         let document = ProblemDocument(
