@@ -281,6 +281,16 @@ struct ConnectionLimitTests {
         #expect(encoder.words.contains("SD-1023"))
     }
 
+    @Test func `ends a connection on which nothing follows its publish, and calls that no refusal`() throws {
+        let bench = try IngestBench(settings { $0.publishTimeout = .seconds(2) })
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.command("deleteStream", 0, .null, [1.0])
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)))
+        #expect(!encoder.words.contains("SD-1023"))
+    }
+
     @Test func `ends a publish without media`() throws {
         let bench = try IngestBench(settings { $0.idleTimeout = .milliseconds(100) })
         let encoder = bench.connect()

@@ -122,6 +122,43 @@ struct ServerSessionTests {
         #expect(driver.happenings.last == .data(0, [2, 0, 1, 0x61]))
     }
 
+    private static let members: AMF0Object = [
+        "app": "app", "tcUrl": "rtmp://h/app", "fourCcList": .strictArray(["avc1", "Opus"]), "flashVer": "X",
+        "extra": .object(["since": .date(milliseconds: 1), "note": .xmlDocument("<a/>"), "none": .undefined]),
+    ]
+
+    @Test(
+        arguments: [
+            .object(members), .ecmaArray(members), .typedObject(className: "Connect", members),
+        ] as [AMF0Value])
+    func `reads connect from an object, an array or a typed object`(_ value: AMF0Value) {
+        var encoder = EncoderBytes()
+        encoder.command(RTMPCommand(name: "connect", transactionID: 1, object: value, arguments: [.strictArray([1.0, .null])]))
+        encoder.publish()
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(
+            driver.happenings == [
+                .connect(app: "app", tcURL: "rtmp://h/app", flashVersion: "X"), .publish(application: "app", key: "KEY"),
+            ])
+    }
+
+    /// What encoders ask beside publishing, as far as they wait for an answer; none makes them wait for ever.
+    @Test(arguments: [
+        ("releaseStream", "_result"), ("FCPublish", "_result"), ("FCUnpublish", "_result"), ("_checkbw", "_result"),
+        ("setPeerInfo", "_result"), ("getStreamLength", "_result"), ("onBWCheck", "_error"), ("FCSubscribe", "_error"),
+    ])
+    func `answers each question under its transaction`(_ name: String, _ answer: String) throws {
+        var encoder = EncoderBytes()
+        encoder.connect()
+        encoder.command(RTMPCommand(name: name, transactionID: 7, arguments: ["KEY"]))
+        encoder.command(RTMPCommand(name: name, arguments: ["KEY"]))
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        let answers = try driver.answers.dropFirst().filter { ["_result", "_error"].contains($0.name) }
+        #expect(answers.map(\.name) == [answer] && answers.map(\.transactionID) == [7])
+    }
+
     @Test func `publishes on stream 0, and in Haivision's order`() throws {
         var encoder = EncoderBytes()
         encoder.connect()

@@ -291,8 +291,8 @@ final class RTMPConnection {
             story.log(.info, "rtmp_handshake_timeout")
             return end(.connectionLost)
         }
-        // Who has not even said `connect` would not understand.
-        guard session.isConnected else {
+        // Who has not even said `connect` would not understand, and who has published was not turned away: it has stopped.
+        guard session.isConnected, publish == nil else {
             story.log(.info, "rtmp_publish_timeout")
             return end(.connectionLost)
         }
