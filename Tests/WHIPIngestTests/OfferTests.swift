@@ -107,6 +107,23 @@ struct OfferTests {
         #expect(accepted.answer(Self.local).text.contains("a=simulcast:recv 0;1;2\r\n"))
     }
 
+    @Test func `of more than three layers all are accepted, and the first three go on`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
+        func accepted(_ count: Int) throws -> AcceptedOffer {
+            let rids = (0..<count).map { "\($0)" }
+            let more = rids.dropFirst(3).map { "a=rid:\($0) send\r\n" }.joined()
+            let edited = text.replacing(
+                "a=simulcast:send 0;1;2", with: "\(more)a=simulcast:send \(rids.joined(separator: ";"))")
+            return try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+        }
+        let offer = try accepted(4)
+        #expect(offer.video.rids == ["0", "1", "2"] && offer.video.passedOverRIDs == ["3"])
+        let answer = offer.answer(Self.local).text
+        #expect(answer.contains("a=simulcast:recv 0;1;2;3\r\n") && answer.contains("a=rid:3 recv\r\n"))
+        let refusal = #expect(throws: Refusal.self) { try accepted(9) }
+        #expect(refusal?.code == .tooManyLayers)
+    }
+
     @Test func `ffmpeg's passive offer makes us DTLS client`() throws {
         #expect(try Self.accepted("ffmpeg-9.0.2").peer.isDTLSClient)
         #expect(try !Self.accepted("ffmpeg-9.0.2-dtls_active").peer.isDTLSClient)

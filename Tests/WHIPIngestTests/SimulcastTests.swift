@@ -33,6 +33,24 @@ struct SimulcastTests {
         for layer in 0..<count { #expect(eventually { publisher.asked(layer) >= 2 }) }
     }
 
+    @Test func `of four layers, which OBS wants accepted, three go on and nothing is asked of the fourth`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let publisher = try #require(try SimulcastPublisher(layerCount: 4, gateway))
+        let accepted = publisher.client.answer?.media[1].attributes.first(Simulcast.self)?.receive
+        #expect(accepted?.count == 4)
+        for _ in 0..<20 {
+            for layer in 0..<4 { publisher.send(layer, isKeyframe: publisher.numbers[layer] == 0) }
+        }
+        publisher.send(3, isLost: true)
+        for _ in 0..<5 { publisher.send(3) }
+        for layer in 0..<3 {
+            #expect(eventually { gateway.output["layers"]?.layers[UInt8(layer)] == Array(0..<21) })
+        }
+        #expect(gateway.output["layers"]?.layers.count == 3 && gateway.output["layers"]?.ended == nil)
+        #expect(publisher.asked(3) == 0 && !publisher.isKeyframeWanted(of: 3))
+    }
+
     @Test func `a layer that comes late joins, and is asked for its keyframe alone`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

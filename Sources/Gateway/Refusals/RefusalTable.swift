@@ -185,7 +185,7 @@ extension RefusalCode {
         case .unsupportedSetup: "The offer's a=setup is none of actpass, active and passive: offer actpass."
         case .unsupportedTransport: "The offer's m-lines must use UDP/TLS/RTP/SAVPF (DTLS-SRTP with feedback)."
         case .unsupportedSection: "The offer has an m-line that is neither audio nor video: leave it out."
-        case .tooManyLayers: "The offer has more than three simulcast layers: send three at most."
+        case .tooManyLayers: "The offer has more than eight simulcast layers: send three, which is what a stage takes."
 
         // WHIP's requests and sessions
         case .missingToken: "The request has no bearer token: put the participant token into the encoder's settings."

@@ -64,6 +64,8 @@ struct OfferRules: Sendable {
     /// profile_idc values that are published: Baseline unless an operator accepts more. nil leaves it to the parameter sets.
     var acceptedProfiles: Set<UInt8>? = [66]
 
-    /// Layers of simulcast; OBS, browsers and the IVS SDKs send three at most.
+    /// Layers of simulcast that go on; browsers and the IVS SDKs send three at most, OBS four.
     static let maximumLayers = PublishCounters.maximumLayerCount
+    /// Those that may be offered: what goes nowhere costs its encoder's bandwidth, and our decryption.
+    static let maximumOfferedLayers = 8
 }

@@ -24,8 +24,10 @@ struct AcceptedSection: Sendable, Equatable {
     /// The media source, where the offer names one without simulcast.
     var ssrc: UInt32?
     var retransmissionSSRC: UInt32?
-    /// Simulcast encodings in the offer's order; empty without simulcast.
+    /// Simulcast encodings that go on, in the offer's order; empty without simulcast.
     var rids: [String] = []
+    /// Those behind them, which are accepted too and go nowhere.
+    var passedOverRIDs: [String] = []
     /// Those of the offer that we give or make use of.
     var feedback: [String] = []
     var extensions: [HeaderExtensionMap] = []
@@ -57,7 +59,9 @@ extension AcceptedSection {
             feedback.removeAll { $0 == "transport-cc" }
         }
         if kind == .video {
-            rids = try Self.rids(of: media)
+            let offered = try Self.rids(of: media)
+            rids = Array(offered.prefix(OfferRules.maximumLayers))
+            passedOverRIDs = Array(offered.dropFirst(OfferRules.maximumLayers))
             retransmissionPayloadType = formats.retransmission(of: payloadType)
             if Self.isLibWebRTC(media) { parameters?.parameters.append(.init("x-google-start-bitrate", "\(Self.startBitrate)")) }
         }
@@ -78,7 +82,7 @@ extension AcceptedSection {
         return (media.attributes.first(Source.self)?.ssrc, nil)
     }
 
-    /// Every layer of a simulcast offer (RFC 8853): OBS aborts unless all are accepted.
+    /// Every layer of a simulcast offer, the preferred ones first (RFC 8853 §5.2): OBS aborts unless all are accepted.
     private static func rids(of media: MediaDescription) throws(Refusal) -> [String] {
         guard media.attributes.contains("simulcast") else { return [] }
         guard let simulcast = media.attributes.first(Simulcast.self), !simulcast.send.isEmpty else {
@@ -89,7 +93,7 @@ extension AcceptedSection {
         guard Set(rids).count == rids.count, sendable.isSuperset(of: rids) else {
             throw malformed("The a=simulcast of the offer names an encoding without a=rid.")
         }
-        guard rids.count <= OfferRules.maximumLayers else { throw Refusal(.tooManyLayers) }
+        guard rids.count <= OfferRules.maximumOfferedLayers else { throw Refusal(.tooManyLayers) }
         return rids
     }
 

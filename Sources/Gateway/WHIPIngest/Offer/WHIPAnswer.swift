@@ -23,8 +23,9 @@ extension AcceptedSection {
         for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
         media.appendFormat(map, parameters, feedback: feedback, retransmission: retransmissionPayloadType)
         for map in extensions { media.attributes.append(map.answered) }
-        for rid in rids { media.attributes.append(RestrictionIdentifier(rid, .recv)) }
-        if !rids.isEmpty { media.attributes.append(Simulcast(receive: rids.map { Simulcast.Stream([.init($0)]) })) }
+        let layers = rids + passedOverRIDs
+        for rid in layers { media.attributes.append(RestrictionIdentifier(rid, .recv)) }
+        if !layers.isEmpty { media.attributes.append(Simulcast(receive: layers.map { Simulcast.Stream([.init($0)]) })) }
         return media
     }
 

@@ -34,6 +34,12 @@ enum SessionLog {
             ["session": .string(entry.id), "participant": .string(entry.grant.participantID), "peer": .address(peer)])
     }
 
+    static func passedOver(_ entry: SessionEntry, _ sentence: String) {
+        Log.event(
+            .info, "whip_layers_passed_over",
+            ["session": .string(entry.id), "participant": .string(entry.grant.participantID), "sentence": .string(sentence)])
+    }
+
     static func ended(_ entry: SessionEntry) {
         let (story, figures) = (entry.story, entry.figures ?? MediaFigures())
         Log.event(

@@ -1,6 +1,7 @@
 import Admission
 import EventLoop
 public import MediaContract
+import Monitoring
 import Refusals
 public import StageHub
 public import WebRTCTransport
@@ -94,6 +95,16 @@ final class WHIPSession: TransportSession {
         receiver.begin(publication, inspector: inspector, at: transport.loop.now)
         maker.host?.publishBegan(publication, inspector)
         entry.request.place.giveBack()
+        tellPassedOver(lease)
+    }
+
+    /// The session's story tells which of the encoder's layers nobody gets.
+    private func tellPassedOver(_ lease: PublishLease) {
+        let rids = entry.offer.video.passedOverRIDs
+        guard !rids.isEmpty else { return }
+        let sentence = "Not forwarded: simulcast layer \(rids.joined(separator: ", ")): there are three before it."
+        SessionLog.passedOver(entry, sentence)
+        context.board?.note(lease, warnedBy: "simulcast", sentence)
     }
 
     private func end(_ reason: SessionEnd) { transport.end(reason) }
