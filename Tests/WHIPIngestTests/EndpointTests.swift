@@ -97,7 +97,10 @@ struct EndpointTests {
     @Test func `16, 17: GET is empty success, other methods are 405 with Allow, OPTIONS needs no token`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
-        #expect(gateway.request(.get, "/whip").status == .noContent)
+        for endpoint in ["/whip", "/whip/", "/"] {
+            #expect(gateway.request(.get, endpoint).status == .noContent && gateway.request(.head, endpoint).status == .noContent)
+            #expect(gateway.request(.put, endpoint).status == .methodNotAllowed)
+        }
         #expect(gateway.request(.head, "/whip/sessions/x").status == .noContent)
         let put = gateway.request(.put, "/whip")
         #expect(put.status == .methodNotAllowed && put.headers["Allow"] == "OPTIONS, GET, HEAD, POST")

@@ -45,8 +45,6 @@ public final class WHIPEndpoint {
         let request = proxy?.asTheEncoderSent(request, now: EventLoop.wallNow()) ?? request
         let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response)) }
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
-        // The root is ours for POST alone: other programs' pages may live there.
-        if resource == .root, request.method != .post, request.method != .options { return false }
         if case .session(let id) = resource, Self.isPassedOn(request), let place = SessionIdentifier.Place(of: id), !isHere(place)
         {
             passOn(request, id, to: place, answer)
@@ -60,7 +58,7 @@ public final class WHIPEndpoint {
         case (.get, .publishPage), (.head, .publishPage): answer(PublishPage.response)
         case (.get, .session(let id)) where request.presentedToken != nil: answer(ending(request, id))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
-        case (.post, .endpoint), (.post, .root): post(request, answer)
+        case (.post, .endpoint): post(request, answer)
         case (.patch, .session(let id)): patch(request, id, answer)
         case (.delete, .session(let id)): delete(request, id, answer)
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))

@@ -2,16 +2,14 @@ import WebRTCTransport
 
 /// The resources of WHIP by their paths (docs/design.md 2.4).
 enum WHIPResource: Equatable {
-    /// `/`, the global form that IVS users type.
-    case root
+    /// `/whip`, and `/`, the global form that IVS users type.
     case endpoint
     case session(String)
     case publishPage
 
     init?(path: String, servesPublishPage: Bool) {
         switch path {
-        case "/": self = .root
-        case "/whip", "/whip/": self = .endpoint
+        case "/", "/whip", "/whip/": self = .endpoint
         case "/publish" where servesPublishPage: self = .publishPage
         default:
             let prefix = Self.sessionPrefix
@@ -29,7 +27,7 @@ enum WHIPResource: Equatable {
 
     var allowedMethods: String {
         switch self {
-        case .root, .endpoint: "OPTIONS, GET, HEAD, POST"
+        case .endpoint: "OPTIONS, GET, HEAD, POST"
         case .session: "OPTIONS, GET, HEAD, PATCH, DELETE"
         case .publishPage: "GET, HEAD"
         }
