@@ -1,7 +1,7 @@
 import EventLoop
 import GatewayMetrics
 public import HTTP
-public import Refusals
+import Refusals
 import SDP
 import STUN
 import Settings
