@@ -3,6 +3,7 @@ import Admission
 import EventLoop
 import GatewayMetrics
 import MediaContract
+import Monitoring
 import Refusals
 import Settings
 import Sockets
@@ -103,6 +104,8 @@ struct ConnectionTests {
         #expect(encoder.words.contains("NetStream.Publish.Denied"))
         #expect(encoder.words.contains("SD-1001: No ingest configuration"))
         #expect(!encoder.words.contains("WRONG"))
+        let attempt = try #require(bench.board.refused.first)
+        #expect(attempt.credentialHash == "02b60b3b9ed309b7" && attempt.grant == nil)
     }
 
     @Test func `tries the other readings of a key`() throws {

@@ -3,6 +3,7 @@ import Admission
 import EventLoop
 import GatewayMetrics
 import MediaContract
+import Monitoring
 import RTMP
 import Refusals
 import Settings
@@ -139,6 +140,7 @@ final class IngestBench {
     let authorizer: TableAuthorizer
     let gate: AdmissionGate
     let host = RecordingHost()
+    let board = SessionBoard(metrics: MetricsRegistry())
     let pool: TranscodingPool
     let ingest: RTMPIngest
 
@@ -150,9 +152,10 @@ final class IngestBench {
         authorizer = TableAuthorizer(keys.reduce(into: [:]) { $0[$1] = Self.grant })
         gate = AdmissionGate(before: authorizer)
         pool = try TranscodingPool(threadCount: 1)
-        let environment = RTMPIngestEnvironment(
+        var environment = RTMPIngestEnvironment(
             settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases,
             metrics: MetricsRegistry())
+        environment.board = board
         ingest = try RTMPIngest(
             loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool))
         ingest.host = host

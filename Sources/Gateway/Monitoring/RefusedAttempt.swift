@@ -17,6 +17,8 @@ public struct RefusedAttempt: Sendable, Equatable {
     public var isInquiry = false
     /// The id of its session, where it had one; the rules that it kept and broke stand there.
     public var sessionID: String?
+    /// Tells the stream key from others, where nobody knows whose it is: 64 bits of its SHA-256 in hexadecimal.
+    public var credentialHash: String?
     public internal(set) var time = WallTime(nanosecondsSince1970: 0)
 
     public init(
@@ -39,6 +41,7 @@ extension RefusedAttempt {
             "wasLive": .bool(wasLive),
         ]
         if let sessionID { object["sessionId"] = .string(sessionID) }
+        if let credentialHash { object["credentialHash"] = .string(credentialHash) }
         if let grant {
             object["participantId"] = .string(grant.participantID)
             object["stageArn"] = .string(grant.stageARN)

@@ -237,15 +237,21 @@ final class RTMPConnection {
     /// Tells the encoder why it may not publish, or not any longer, and everybody who asks later.
     /// - Parameters:
     ///   - grant: whose credential it was, when that is known.
+    ///   - credentialHash: tells the key from others, when it is not.
     ///   - session: the publish that was live until now.
-    func turnAway(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
-        story.log(
-            .info, "rtmp_publish_refused",
-            [
-                "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence),
-                "agent": .string(story.userAgent),
-            ])
-        noteRefusal(refusal, of: grant, session: session)
+    func turnAway(
+        _ refusal: Refusal, of grant: PublishGrant?, credentialHash: String? = nil, session: String? = nil
+    ) {
+        var fields: LogFields = [
+            "code": .string(refusal.code.identifier), "sentence": .string(refusal.sentence), "agent": .string(story.userAgent),
+        ]
+        if let credentialHash { fields["credentialHash"] = .string(credentialHash) }
+        story.log(.info, "rtmp_publish_refused", fields)
+        var attempt = RefusedAttempt(
+            refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: story.userAgent,
+            wasLive: session != nil, sessionID: session)
+        attempt.credentialHash = credentialHash
+        ingest.environment.board?.note(attempt)
         reject(refusal)
     }
 
@@ -253,14 +259,6 @@ final class RTMPConnection {
     func reject(_ refusal: Refusal) {
         session.rejectPublish(code: refusal.code.rtmp.rawValue, description: refusal.text)
         flush()
-    }
-
-    /// Counts a refusal, and keeps it for whoever asks why an encoder was turned away.
-    private func noteRefusal(_ refusal: Refusal, of grant: PublishGrant?, session: String? = nil) {
-        ingest.environment.board?.note(
-            RefusedAttempt(
-                refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: story.userAgent,
-                wasLive: session != nil, sessionID: session))
     }
 
     /// Asks the encoder of a live publish to connect anew, if it can.

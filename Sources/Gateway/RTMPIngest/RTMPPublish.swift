@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import GatewayLogging
 import Monitoring
+import OpenSSL
 import Refusals
 import Settings
 import StageHub
@@ -19,6 +20,8 @@ final class RTMPPublish {
     private unowned let connection: RTMPConnection
     private let holder: LocalHolder
     private var request: PublishRequest
+    /// As the encoder wrote it.
+    private let key: Secret
     private var machine: PublishMachine
     /// Its place among those who wait for the lease.
     private var queuePlace: (participant: ParticipantKey, number: Int)?
@@ -32,6 +35,7 @@ final class RTMPPublish {
         (self.number, self.connection, ingest, self.request) = (number, connection, connection.ingest, request)
         let order = ingest.sender(for: connection.id, publish: number)
         holder = LocalHolder { order(.leaseEnded($0)) }
+        key = Secret(keys[0])
         machine = PublishMachine(keys.map { Secret($0) }, contest: .outwaits(silence: ingest.settings.takeoverSilence))
     }
 
@@ -205,8 +209,13 @@ final class RTMPPublish {
             ingest.environment.reports?.publishRefused(grant, protocol: request.ingestProtocol, refusal)
         }
         let publication = live?.pipeline.publication
-        connection.turnAway(refusal, of: grant ?? publication?.grant, session: publication?.origin?.sessionID)
+        let known = grant ?? publication?.grant
+        connection.turnAway(
+            refusal, of: known, credentialHash: known == nil ? keyHash : nil, session: publication?.origin?.sessionID)
     }
+
+    /// Operators have the same of a key that they know: `printf %s KEY | sha256sum`.
+    private var keyHash: String { String(hexadecimal: Digest.sha256(key.reveal()).prefix(8)) }
 
     private func giveWay() {
         connection.story.log(.info, "rtmp_publish_taken_over")
