@@ -17,8 +17,9 @@ function showList(id, items, key, create) {
   keyed($(id), items, key, create);
 }
 
-const origin = (item, names) =>
-  [item.participantId, names.get(item.stageArn), item.source, item.userAgent].filter(Boolean).join(' · ');
+const origin = (item, names) => [
+  item.participantId, names.get(item.stageArn), item.source, item.userAgent, item.credentialHash && `key ${item.credentialHash}`,
+].filter(Boolean).join(' · ');
 
 function makeRefusal(item, names) {
   return make('li', {},
