@@ -62,7 +62,8 @@ struct WHEPEndpointTests {
         func patch(_ token: String?) throws -> String {
             try answer("PATCH \(session)", body: "a=end-of-candidates\r\n", token: token, fields: fields)
         }
-        #expect(try patch(nil).hasPrefix("HTTP/1.1 401 ") && patch("bad").hasPrefix("HTTP/1.1 403 "))
+        #expect(try patch(nil).hasPrefix("HTTP/1.1 401 "))
+        #expect(try patch("bad").hasPrefix("HTTP/1.1 403 "))
         let trickle = try patch("good")
         #expect(trickle.hasPrefix("HTTP/1.1 204 ") && !trickle.contains("ETag:"))
         #expect(try answer("DELETE \(session)", token: "bad").hasPrefix("HTTP/1.1 403 "))
