@@ -251,6 +251,19 @@ struct ConnectionTests {
         encoder.command("connect", 1, .object(["app": "app"]))
         #expect(encoder.isClosed)
     }
+
+    /// A publish that ends has more to do with its connection after the words that such a peer does not read.
+    @Test func `ends the publish of a peer that never reads`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        encoder.pendingWriteByteCount = 100_000
+        bench.leases.holder(of: "p1")?.end(.disconnected(Refusal(.participantDisconnected)))
+        #expect(bench.run(until: { encoder.isClosing }))
+        #expect(bench.leases.liveCount == 0)
+        #expect(bench.host.ends.count == 1)
+    }
 }
 
 @Suite("RTMP deadlines and limits")

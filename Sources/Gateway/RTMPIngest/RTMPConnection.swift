@@ -131,18 +131,23 @@ final class RTMPConnection {
         }
         if !isHandshakeOver, session.isHandshakeComplete { handshakeCompleted() }
         if countedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
-        flush()
+        answer()
         return offset
     }
 
-    /// Sends what the session has to say. A peer that asks and never reads is left alone.
-    private func flush() {
-        if case .closed = phase { return }
+    /// Sends the answers to what was asked. A peer that asks and never reads is left alone.
+    private func answer() {
         guard session.hasOutput else { return }
-        transport.write(session.takeOutput())
-        guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
+        flush()
+        guard case .session = phase, transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
         story.log(.info, "rtmp_peer_does_not_read")
         end(.connectionLost)
+    }
+
+    /// Sends what the session has to say. It ends nothing: whoever calls, a publish most often, has more to do here.
+    private func flush() {
+        if case .closed = phase { return }
+        if session.hasOutput { transport.write(session.takeOutput()) }
     }
 
     private func failed(_ error: RTMPError) {
