@@ -50,6 +50,21 @@ struct MailboxTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
+    func `a message that ends the mailbox is the last that is received`() throws {
+        let loop = try EventLoop()
+        var received: [Int] = []
+        var box: Mailbox<Int>?
+        box = try Mailbox<Int>(loop: loop) { number in
+            received.append(number)
+            box = nil
+        }
+        for number in 1...3 { box?.sender.send(number) }
+        #expect(loop.run(until: { !received.isEmpty }, within: .seconds(60)))
+        #expect(received == [1])
+        #expect(box == nil)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
     func `a worker thread builds its own loop and is reached through its mailbox`() throws {
         let loop = try EventLoop()
         var sum = 0

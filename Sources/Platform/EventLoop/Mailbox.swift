@@ -4,7 +4,8 @@ import Glibc
 /// How other threads reach a loop: values sent from any thread are received, in order, on the loop's thread.
 ///
 /// Wake-ups are coalesced: only the message that finds the box empty signals the eventfd. After the mailbox is gone its
-/// senders' messages go nowhere. For questions that are answered, see ``ReplyBox``.
+/// senders' messages go nowhere, those behind a message that ends it among them. For questions that are answered, see
+/// ``ReplyBox``.
 ///
 ///     let mailbox = try Mailbox<Int>(loop: loop) { [unowned self] in received($0) }  // on the loop's thread
 ///     let sender = mailbox.sender  // for any thread
@@ -13,11 +14,8 @@ public final class Mailbox<Message: Sendable> {
     /// Give this one to other threads.
     public let sender: MailboxSender<Message>
 
-    private let receive: (Message) -> Void
+    private let delivery: Delivery<Message>
     private var watch: DescriptorWatch?
-    /// The last delivery's array, emptied. The next delivery leaves it with the senders and takes theirs, so that a box in
-    /// steady use allocates nothing.
-    private var spare: [Message] = []
 
     /// - Parameter maximumMessages: how many may wait; further ones are refused at `send`.
     /// - Throws: when the kernel gives no more descriptors.
@@ -26,24 +24,43 @@ public final class Mailbox<Message: Sendable> {
         receive: @escaping (Message) -> Void
     ) throws(SystemError) {
         let signal = try EventSignal()
-        sender = MailboxSender(signal: signal, maximumMessages: maximumMessages)
-        self.receive = receive
-        watch = loop.watch(descriptor: signal.descriptor, for: .read, priority: priority) { [unowned self] in deliver() }
+        let sender = MailboxSender<Message>(signal: signal, maximumMessages: maximumMessages)
+        let delivery = Delivery(from: sender, to: receive)
+        (self.sender, self.delivery) = (sender, delivery)
+        watch = loop.watch(descriptor: signal.descriptor, for: .read, priority: priority) { delivery.run() }
     }
 
     deinit {
         watch?.cancel()
+        delivery.end()
         sender.close()
     }
+}
 
-    private func deliver() {
+/// Takes what waits to whoever receives it. Apart from its box, so that a message which ends the box is the last: whoever has the
+/// box is gone then.
+private final class Delivery<Message: Sendable> {
+    private let sender: MailboxSender<Message>
+    /// Nil once the box is gone.
+    private var receive: ((Message) -> Void)?
+    /// The last delivery's array, emptied. The next delivery leaves it with the senders and takes theirs, so that a box in
+    /// steady use allocates nothing.
+    private var spare: [Message] = []
+
+    init(from sender: MailboxSender<Message>, to receive: @escaping (Message) -> Void) {
+        (self.sender, self.receive) = (sender, receive)
+    }
+
+    func run() {
         var messages: [Message] = []
         swap(&messages, &spare)
         sender.exchange(&messages)
-        for message in messages { receive(message) }
+        for message in messages { receive?(message) }
         messages.removeAll(keepingCapacity: messages.count <= Self.maximumKeptCapacity)
         spare = messages
     }
+
+    func end() { receive = nil }
 
     /// An array that a flood made larger than that is not kept.
     private static var maximumKeptCapacity: Int { 1_024 }
