@@ -41,10 +41,8 @@ public import Wire
         guard let ssl = unsafe SSL_new(context.context) else { throw .unavailable }
         (self.context, self.role, self.expected) = (context, role, expected)
         unsafe self.ssl = ssl
-        guard let bio = unsafe DatagramBIO.make(for: self) else {
-            unsafe SSL_free(ssl)
-            throw .unavailable
-        }
+        // `deinit` frees what is there: everything is set.
+        guard let bio = unsafe DatagramBIO.make(for: self) else { throw .unavailable }
         unsafe SSL_set_bio(ssl, bio, bio)  // owned by `ssl` from here on
         unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MTU, Self.mtu, nil)
