@@ -19,6 +19,7 @@ final class TokenBench: Sendable {
     let directory: TemporaryDirectory
     let store: EmbeddedStore
     let authority: TokenAuthority
+    let rules: TokenRules
     let verifier: TokenVerifier
     let key: ES384PrivateKey
 
@@ -36,7 +37,7 @@ final class TokenBench: Sendable {
             transaction.put(PublicKey(arn: Self.imported, material: pem, fingerprint: "", createdAt: Self.now))
         }
         let (authority, rules) = try #require(made)
-        self.authority = authority
+        (self.authority, self.rules) = (authority, rules)
         var open = LimitSettings()
         (open.waitingPerSource, open.failuresPerMinute) = (1_000, 1_000)
         verifier = try TokenVerifier(

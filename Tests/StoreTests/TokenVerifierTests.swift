@@ -159,6 +159,11 @@ struct TokenVerifierTests {
 
     init() throws { bench = try TokenBench() }
 
+    /// As where a node finds only then that it cannot start: what its threads missed ended the process in place of words.
+    @Test func `a verifier that is given up before its threads have begun harms nobody`() throws {
+        for _ in 0..<8 { _ = try TokenVerifier(store: bench.store, authority: bench.authority, rules: bench.rules) }
+    }
+
     @Test func `endpoints that another node of the platform has added are taken`() async throws {
         let bench = try TokenBench()
         var claims = TokenBench.claims

@@ -7,6 +7,8 @@ public import Settings
 public import Wire
 
 /// Says what a participant token is worth: cheap rules first, P-384 on threads of its own, genuine tokens remembered.
+///
+/// Its threads keep it until `close`: who gives it up unused, as a node that does not start, finds them not yet begun.
 public final class TokenVerifier: Sendable {
     public typealias Reply = @Sendable (Result<VerifiedToken, Refusal>) -> Void
 
@@ -40,7 +42,7 @@ public final class TokenVerifier: Sendable {
         keys = VerificationKeys(authority: authority)
         line = Lock(Line(queue: VerificationQueue(limits: limits)))
         for index in 0..<max(1, workers.verifiers) {
-            let thread = try WorkerThread.start(name: "tokens-\(index)") { [unowned self] in serve() }
+            let thread = try WorkerThread.start(name: "tokens-\(index)") { [self] in serve() }
             threads.withLock { $0.append(thread) }
         }
     }
@@ -54,8 +56,6 @@ public final class TokenVerifier: Sendable {
         for sender in wake { sender.send(()) }
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
-
-    deinit { close() }
 
     /// Signatures looked at so far: cached tokens and those refused before are none of them.
     public var verificationCount: Int { verifications.withLock { $0 } }
