@@ -1,3 +1,4 @@
+import DataDirectory
 import EventLoop
 import Foundation
 import OpenSSL
@@ -45,6 +46,23 @@ struct DoctorChecksTests {
         #expect(DoctorChecks.listeners(configuration).contains { $0.text == "media.listen (tcp) is off" })
     }
 
+    @Test
+    func `a key of another certificate is told with both files`() throws {
+        let directory = try TemporaryDirectory()
+        func identity() throws -> Identity {
+            try Identity.makeAuthority(commonName: "doctor test", now: EventLoop.wallNow(), validFor: .seconds(3_600))
+        }
+        var configuration = StagedoorConfiguration()
+        (configuration.tls.certificate, configuration.tls.privateKey) = (directory.path + "/a.pem", directory.path + "/b.key")
+        try Data(identity().certificate.pem()).write(to: URL(fileURLWithPath: configuration.tls.certificate))
+        try Data(identity().key.pem().reveal()).write(to: URL(fileURLWithPath: configuration.tls.privateKey))
+        let data = try DataDirectory(at: directory.path + "/data")
+        do {
+            _ = try ServerCertificates(configuration, directory: data)
+            Issue.record("a key of another certificate was taken")
+        } catch { #expect("\(error)".contains("/a.pem with \(directory.path)/b.key: "), "\(error)") }
+    }
+
     @Test(arguments: [(-60, Finding.Level.failure), (3_600, .warning)])
     func `a certificate is no good from the moment at which it expires`(_ seconds: Int, _ level: Finding.Level) throws {
         let directory = try TemporaryDirectory()
@@ -57,6 +75,16 @@ struct DoctorChecksTests {
         (configuration.tls.certificate, configuration.tls.privateKey) = (certificate, key)
         #expect(DoctorChecks.certificates(configuration).map(\.level) == [level])
         withExtendedLifetime(directory) {}
+    }
+
+    @Test
+    func `without an access key there is nobody to set up anything`() {
+        var configuration = StagedoorConfiguration()
+        #expect(DoctorChecks.accessKeys(configuration).map(\.level) == [.warning])
+        configuration.accessKeys = ["ops": AccessKeySettings(id: "AKIAEXAMPLE", secret: Secret("0123456789abcdef"))]
+        #expect(DoctorChecks.accessKeys(configuration).isEmpty)
+        (configuration.accessKeys, configuration.admin.auth) = ([:], .none)
+        #expect(DoctorChecks.accessKeys(configuration).isEmpty)
     }
 
     @Test

@@ -128,6 +128,25 @@ struct ListenersTests {
         #expect(next.publicHTTPS.map(\.localAddress) == [unit.localAddress] && next.activated == [.https])
     }
 
+    /// As of a unit that is written for two processors on a machine of three.
+    @Test
+    func `systemd's sockets are one, or one for each worker, or it is told`() throws {
+        let unit = try BoundSocket.group(.udp, Self.anyPort, count: 2)
+        var configuration = quiet()
+        (configuration.media.listen, configuration.media.tcp) = (ListenAddress(unit[0].localAddress), false)
+        func listeners(_ workers: Int, areBinding: Bool) throws -> Listeners {
+            try Listeners(configuration, workers: workers) { kind in
+                guard kind == .media else { return nil }
+                return GivenSockets(kind, unit.map { OwnedDescriptor(dup($0.descriptor.number)) }, areBinding: areBinding)
+            }
+        }
+        #expect(try listeners(2, areBinding: true).media.count == 2)
+        let error = #expect(throws: StartupError.self) { try listeners(3, areBinding: true) }
+        #expect(error?.description.contains("2 sockets are “media” and there are 3 workers") == true)
+        configuration.media.listen = .off
+        #expect(try listeners(3, areBinding: true).media.isEmpty)
+    }
+
     @Test
     func `systemd's sockets are for the process it names, under names of ours`() throws {
         #expect(try SocketActivation.take(from: [:]).isEmpty)

@@ -109,6 +109,7 @@ struct TCPStreamLimitsTests {
         let client = Client(try TCPStream(loop: loop, connectingTo: address))
         #expect(loop.run(until: { client.closure != nil }, within: .seconds(120)))
         #expect(client.closure == .connectFailed(ECONNREFUSED))
+        #expect(client.closure?.description == "cannot connect: Connection refused")
     }
 
     @Test func `plain and TLS share a port, told apart by the first byte, behind a proxy's header`() throws {

@@ -39,7 +39,10 @@ public enum DoctorChecks {
 
     /// A name in a deny list that is none denies nothing.
     static func accessKeys(_ configuration: StagedoorConfiguration) -> [Finding] {
-        configuration.accessKeys.sorted { $0.key < $1.key }.flatMap { name, key in
+        if configuration.lacksAccessKeys {
+            return [.warning("accessKeys is empty: nobody can use the control API, or sign in to the console")]
+        }
+        return configuration.accessKeys.sorted { $0.key < $1.key }.flatMap { name, key in
             [("allow", key.allow), ("deny", key.deny)].flatMap { list, patterns in
                 patterns.filter { pattern in !AccessAction.all.contains { pattern.matches($0.name) } }.map {
                     .warning("accessKeys.\(name).\(list): there is no action \($0.text) (docs/api.md has the list)")

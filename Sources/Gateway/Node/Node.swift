@@ -137,6 +137,7 @@ public final class Node {
             ])
         SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)
         StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.process.workerCount)
+        StartupWarnings.log(configuration, isQuickstart: source.isQuickstart)
         StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.ready()
         loop.run()

@@ -16,6 +16,8 @@ public enum StartupError: Error, CustomStringConvertible {
     case successor(String)
     /// A socket that systemd hands in under this name.
     case activation(String)
+    /// Neither one of its sockets under this name nor one for each worker.
+    case activationCount(String, given: Int, workers: Int)
     /// Others than this machine's would reach an admin listener that asks nobody who it is.
     case openAdmin(SocketAddress)
 
@@ -29,6 +31,8 @@ public enum StartupError: Error, CustomStringConvertible {
             text
         case .activation(let name):
             "LISTEN_FDNAMES: “\(name)” is none of \(SocketActivation.names.keys.sorted().joined(separator: ", ")), or no open socket"
+        case .activationCount(let name, let given, let workers):
+            "LISTEN_FDNAMES: \(given) sockets are “\(name)” and there are \(workers) workers (workers.count): give one for each, or one alone"
         case .openAdmin(let address):
             "admin.auth: none is for a loopback socket only, and the one that was given is \(address): expected sigv4"
         case .store: "the store did not run its seeding transaction"

@@ -33,7 +33,7 @@ public enum RedisFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .connectTimedOut(let address): "\(address) does not answer"
         case .ended(let address, .silent): "\(address) stopped answering"
         case .ended(let address, .malformed(let error)): "\(address) does not speak Redis: \(error)"
-        case .ended(let address, .closed(let closure)): "the connection to \(address) ended: \(closure)"
+        case .ended(let address, .closed(let closure)): "no connection to \(address): \(closure)"
         case .refused(let address, let refusal): "\(address) says: \(refusal)"
         case .greetingFailed(let address): "\(address) does not say what it is"
         case .loading(let address): "\(address) is loading its data"

@@ -1,3 +1,4 @@
+import Glibc
 public import OpenSSL
 
 /// Why a TCP stream ended.
@@ -15,4 +16,22 @@ public enum StreamClosure: Equatable, Sendable {
     case tooMuchUnsent
     /// `closeAfterFlush` has done its work, or its time is over.
     case flushed
+}
+
+/// In words, for logs and for operators.
+extension StreamClosure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .peerFinished: "closed by the other side"
+        case .broken(let code): Self.reason(code)
+        case .connectFailed(let code): "cannot connect: \(Self.reason(code))"
+        case .tlsFailed(let error): "TLS: \(error)"
+        case .tlsHandshakeTimedOut: "TLS: the handshake took too long"
+        case .tooMuchUnconsumed: "more came than was read"
+        case .tooMuchUnsent: "the other side does not read"
+        case .flushed: "closed"
+        }
+    }
+
+    private static func reason(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }

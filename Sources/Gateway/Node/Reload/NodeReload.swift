@@ -72,7 +72,7 @@ final class NodeReload {
             let changes = ConfigurationChanges(from: running, to: new)
             let applied = new.applied(to: running)
             let fresh = try certificates.reloaded(applied)
-            // Made in any case, which tells a key that does not fit.
+            // Made in any case: what cannot be put into force is told before anything is.
             let context = try fresh.makeContext(applied.tls)
             let tls = fresh.isSame(as: certificates) && applied.tls == running.tls ? nil : context
             apply(Change(configuration: applied, tls: tls))

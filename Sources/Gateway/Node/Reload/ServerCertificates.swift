@@ -76,7 +76,6 @@ struct ServerCertificates {
     }
 
     /// What new handshakes get.
-    /// - Throws: also when a key does not belong to its certificate.
     func makeContext(_ settings: TLSSettings) throws -> TLSContext {
         try TLSContext(
             server: identity, named: named.map(\.identity), minimumVersion: settings.minimumVersion == .tls13 ? .tls13 : .tls12)
@@ -110,9 +109,14 @@ struct ServerCertificates {
         }
     }
 
+    /// - Throws: also when the key does not belong to the certificate.
     private static func pair(_ certificate: String, _ privateKey: String, key: String) throws -> Identity {
         do {
-            return try Identity(chainPEM: NamedFile.read(certificate), keyPEM: Secret(NamedFile.read(privateKey)))
+            let identity = try Identity(chainPEM: NamedFile.read(certificate), keyPEM: Secret(NamedFile.read(privateKey)))
+            _ = try TLSContext(server: identity)
+            return identity
+        } catch let error as OpenSSLError {
+            throw StartupError.certificate("\(key): \(certificate) with \(privateKey): \(error)")
         } catch {
             throw StartupError.certificate("\(key): \(error)")
         }

@@ -40,7 +40,9 @@ struct Listeners {
     ) throws {
         var binding: Set<SocketRole.Kind> = []
         func adopted(_ kind: SocketRole.Kind, _ listen: ListenAddress, _ count: Int = workers) throws -> [BoundSocket]? {
-            guard let found = given(kind), let sockets = try Self.adopted(found, listen, count) else { return nil }
+            guard let found = given(kind) else { return nil }
+            try Self.checkCount(of: found, kind, listen, count)
+            guard let sockets = try Self.adopted(found, listen, count) else { return nil }
             if found.areBinding { binding.insert(kind) }
             return sockets
         }
@@ -65,6 +67,15 @@ struct Listeners {
         if configuration.admin.auth == .none, let admin, !admin.localAddress.ip.isLoopback {
             throw StartupError.openAdmin(admin.localAddress)
         }
+    }
+
+    /// The operator's are not passed over in silence: whoever the kernel gave to one that nobody reads would wait for ever.
+    private static func checkCount(
+        of given: GivenSockets, _ kind: SocketRole.Kind, _ listen: ListenAddress, _ count: Int
+    ) throws(StartupError) {
+        let number = given.descriptors.count
+        guard given.areBinding, listen.address != nil, ![1, count].contains(number) else { return }
+        throw .activationCount(SocketActivation.name(of: kind), given: number, workers: count)
     }
 
     /// The given sockets when they are what is asked for; any port will do for port 0, and any address when the operator gave
@@ -153,6 +164,8 @@ enum SocketActivation {
         "http": .http, "https": .https, "rtmp": .rtmp, "shared": .shared, "media": .media, "media-tcp": .mediaTCP,
         "admin": .admin,
     ]
+
+    static func name(of kind: SocketRole.Kind) -> String { names.first { $0.value == kind }?.key ?? kind.rawValue }
 
     private static let firstDescriptor: CInt = 3
     private static let maximumDescriptors = 1_024

@@ -37,6 +37,14 @@ enum StartupWarnings {
             ["hint": "one worker has all WebRTC media: give one media socket for each worker, with ReusePort=yes"])
     }
 
+    /// - Parameter isQuickstart: it makes a key of its own.
+    static func log(_ configuration: StagedoorConfiguration, isQuickstart: Bool) {
+        guard configuration.lacksAccessKeys, !isQuickstart else { return }
+        Log.event(
+            .warning, "no_access_keys",
+            ["hint": "nobody can use the control API or the console: set accessKeys, or try things with --quickstart"])
+    }
+
     /// - Parameter advertised: the addresses given to WebRTC clients; empty when WHIP is off.
     static func log(advertised: [SocketAddress]) {
         for warning in LibraryCheck.warnings { Log.event(.warning, "stock_libraries", ["hint": .string(warning)]) }
@@ -49,4 +57,9 @@ enum StartupWarnings {
                 "hint": "WHIP works from this network only: set advertise.addresses to what encoders outside reach",
             ])
     }
+}
+
+extension StagedoorConfiguration {
+    /// Whether every request of the control API has to be signed, and nobody has a key to do it with.
+    var lacksAccessKeys: Bool { admin.listen.address != nil && admin.auth == .sigv4 && accessKeys.isEmpty }
 }
