@@ -406,6 +406,10 @@ struct ConnectionLimitTests {
         let bare = bench.connect(from: "10.0.0.1:6")
         bare.handshake()
         #expect(bare.isClosed)
+        // nginx knows no other version.
+        let texted = bench.connect(from: "10.0.0.1:7")
+        texted.send(Array("PROXY TCP4 198.51.100.7 10.0.0.2 40000 1935\r\n".utf8))
+        #expect(texted.isClosed && bench.ingest.metrics.headless.value == 2)
     }
 
     @Test func `a balancer's connection is a stranger's from its header on, the youngest, and is displaced in its turn`() throws {

@@ -96,7 +96,13 @@ final class RTMPConnection {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
             return unsafe header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
         } catch {
-            story.log(.warning, "rtmp_proxy_header_missing", ["reason": .error(error)])
+            ingest.metrics.headless.increment()
+            story.log(
+                .warning, "rtmp_proxy_header_missing",
+                [
+                    "reason": .error(error),
+                    "hint": "RTMP from trustedProxies begins with a PROXY header, version 2 (HAProxy: send-proxy-v2)",
+                ])
             end(.connectionLost)
             return bytes.count
         }

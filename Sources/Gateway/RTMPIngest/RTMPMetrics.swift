@@ -8,6 +8,8 @@ public struct RTMPMetrics {
     private let protocolErrors: [RefusalCode: Counter]
     let refused: Counter
     let displaced: Counter
+    /// A balancer's, without a header of the PROXY protocol that we take.
+    let headless: Counter
     private let malformed: Counter
     private let unconfigured: Counter
     private let unsupported: Counter
@@ -24,10 +26,11 @@ public struct RTMPMetrics {
         receivedBytes = registry.counter("stagedoor_rtmp_received_bytes_total", "Bytes read from RTMP connections.").shard()
         func closed(_ reason: String) -> Counter {
             registry.counter(
-                "stagedoor_rtmp_closed_total", "RTMP connections beyond a limit that had not published.", ["reason": reason]
+                "stagedoor_rtmp_closed_total",
+                "RTMP connections closed unpublished: a limit, or no PROXY header of a balancer.", ["reason": reason]
             ).shard()
         }
-        (refused, displaced) = (closed("refused"), closed("displaced"))
+        (refused, displaced, headless) = (closed("refused"), closed("displaced"), closed("proxy_header"))
         func dropped(_ reason: String) -> Counter {
             registry.counter(
                 "stagedoor_rtmp_media_dropped_total", "Media messages or tracks that were not forwarded.", ["reason": reason]
