@@ -113,6 +113,30 @@ struct HistoryBacklogTests {
     }
 
     @Test
+    func `a change of the configuration that its file does not take is told`() throws {
+        let directory = try TemporaryDirectory()
+        let files = StoreFiles(directory: directory.path, webhooks: [], isQueueing: false)
+        let (configuration, history) = try files.open()
+        let (told, failures) = (Lock<[HistoryNotice]>([]), Lock<[StoreError]>([]))
+        let outlets = StoreWriter.Outlets(
+            publish: { _ in }, onQueued: {}, onEvents: { _ in }, onNotice: { notice in told.withLock { $0.append(notice) } })
+        let writer = StoreWriter(
+            files, configuration: configuration, history: history, retention: .seconds(60), state: try configuration.load(),
+            standing: Lock(HistoryStanding()), outlets: outlets)
+        configuration.close()
+        let job = StoreJob.transaction { transaction in
+            transaction.put(EmbeddedStoreTests.stage("abc"))
+            return { failure in if let failure { failures.withLock { $0.append(failure) } } }
+        } refuse: { _ in
+        }
+        writer.carryOut([job])
+        #expect(failures.withLock { $0 }.count == 1)
+        guard case .notChanged? = told.withLock({ $0 }).first else { return #expect(Bool(false), "\(told.withLock { $0 })") }
+        history.close()
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test
     func `what the cluster has taken is told once`() {
         var backlog = HistoryBacklog()
         backlog.add([.forwarded(through: 1, closing: []), .forwarded(through: 2, closing: []), Self.event(of: 0)])

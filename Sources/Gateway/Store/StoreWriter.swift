@@ -122,7 +122,9 @@ final class StoreWriter {
             if !changes.isEmpty { adopt(latest) }
             for acknowledge in acknowledgements { acknowledge(nil) }
         } catch {
-            for acknowledge in acknowledgements { acknowledge(.failed(reason: String(describing: error))) }
+            let reason = String(describing: error)
+            outlets.onNotice(.notChanged(reason: reason))
+            for acknowledge in acknowledgements { acknowledge(.failed(reason: reason)) }
         }
     }
 

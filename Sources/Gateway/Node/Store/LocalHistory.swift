@@ -2,7 +2,7 @@ import GatewayLogging
 import GatewayMetrics
 import Store
 
-/// What operators see of this node's own history: a file that takes nothing, as a full disk's.
+/// What operators see of this node's own files: one that takes nothing, as a full disk's.
 enum LocalHistory {
     static func log(_ notice: HistoryNotice) {
         switch notice {
@@ -11,6 +11,7 @@ enum LocalHistory {
         case .lost(let count, let reason):
             Log.event(.error, "history_lost", ["writes": .integer(count), "because": .string(reason)])
         case .notSwept(let reason): Log.event(.warning, "history_not_swept", ["because": .string(reason)])
+        case .notChanged(let reason): Log.event(.error, "configuration_not_written", ["because": .string(reason)])
         }
     }
 
