@@ -13,7 +13,7 @@ extension Interop {
             gateway.stop()
             let kinds = Self.kinds(in: scrape)
             for expression in try Self.expressions() {
-                for name in Self.metrics(in: expression) {
+                for name in Self.metrics(in: expression) where !Self.ofCluster.contains(name) {
                     #expect(kinds[Self.family(name, kinds)] != nil, "\(name) in \(expression)")
                 }
             }
@@ -78,6 +78,9 @@ extension Interop {
             "stagedoor_event_loop_lag_seconds", "stagedoor_build_info",
             "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
         ]
+
+        /// What only a node of a cluster tells.
+        private static let ofCluster = ["stagedoor_cluster_connected"]
 
         private struct Dashboard: Decodable {
             struct Panel: Decodable { var targets: [Target] }

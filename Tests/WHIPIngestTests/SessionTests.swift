@@ -184,6 +184,8 @@ struct SessionTests {
         #expect(eventually { !gateway.context.directory.recentlyFinished.isEmpty })
         let verdict = gateway.context.directory.recentlyFinished[0].story.verdict ?? ""
         #expect(verdict.contains("no connectivity check arrived on UDP 127.0.0.1"), "\(verdict)")
+        let counted = #"stagedoor_whip_unpublished_total{step="posted"} 1"#
+        #expect(eventually { gateway.exposition.contains(counted) })
     }
 
     @Test func `a client that ends its session at once is not told of an address that cannot be reached`() throws {

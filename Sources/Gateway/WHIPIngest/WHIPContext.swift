@@ -50,6 +50,7 @@ public final class WHIPContext: Sendable {
         let actions = entry.publish.withLock { $0.ended(reason) }
         entry.request.place.giveBack()
         SessionLog.ended(entry)
+        metrics.ended(entry.story, reason)
         if case .refused(let refusal) = reason {
             board?.note(
                 RefusedAttempt(

@@ -1,6 +1,7 @@
 import Admission
 public import GatewayMetrics
 import Monitoring
+import Refusals
 import Wire
 
 /// What WHIP counts. Shared by all workers; each name is asked for once.
@@ -12,6 +13,8 @@ public final class WHIPMetrics: Sendable {
     /// Steps of a session's way; its media is timed as that of every publish.
     private static let ways: [SessionStory.Step] = [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .announced]
     private let steps: [SessionStory.Step: Histogram]
+    /// By the last step of the way that a session came to.
+    private let unpublished: [SessionStory.Step: Counter]
 
     public init(_ registry: MetricsRegistry) {
         recovered = registry.counter("stagedoor_nack_recovered_total", "Lost RTP packets that a retransmission brought.")
@@ -22,6 +25,17 @@ public final class WHIPMetrics: Sendable {
         var steps: [SessionStory.Step: Histogram] = [:]
         for step in Self.ways { steps[step] = registry.setupSeconds(.whip, step: step.rawValue) }
         self.steps = steps
+        unpublished = [SessionStory.Step.posted, .firstCheck, .claimed, .handshakeDone].reduce(into: [:]) { counters, step in
+            counters[step] = registry.counter(
+                "stagedoor_whip_unpublished_total", "WHIP sessions that ended before they published, by their last step.",
+                ["step": step.rawValue])
+        }
+    }
+
+    /// A session is over. One that was answered and never came to a publish is neither granted nor refused: nothing else counts it.
+    func ended(_ story: SessionStory, _ reason: SessionEnd) {
+        guard reason == .closed || reason == .connectionLost, !story.contains(.leaseGranted) else { return }
+        if let step = story.lastStep { unpublished[step]?.increment() }
     }
 
     func observe(_ step: SessionStory.Step, _ elapsed: Duration) { steps[step]?.observe(elapsed) }

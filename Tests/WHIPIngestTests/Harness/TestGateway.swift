@@ -23,6 +23,8 @@ final class TestGateway: Sendable {
     let context: WHIPContext
     let leases = StubLeases()
     let gate = AdmissionGate(before: StubAuthorizer())
+    private let registry = MetricsRegistry()
+    var exposition: String { String(decoding: registry.exposition(), as: UTF8.self) }
     let address: SocketAddress
     let output = ForwardedMedia()
     /// Of the first worker's HTTP front, and of each worker's ICE-TCP listener.
@@ -44,7 +46,6 @@ final class TestGateway: Sendable {
         address = SocketAddress(ip, port: sockets[0].localAddress.port)
         var configuration = TransportConfiguration(advertisedAddresses: [address])
         configure(&configuration)
-        let registry = MetricsRegistry()
         let transport = try TransportContext(
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
         let context = WHIPContext(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
