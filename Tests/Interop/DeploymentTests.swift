@@ -35,6 +35,29 @@ extension Interop {
             #expect(shown.contains("valkey.internal:6379"))
         }
 
+        @Test(.timeLimit(.minutes(10)))
+        func `the gateway takes Kubernetes' configuration, and a data directory that it makes itself`() throws {
+            let manifest = try String(
+                contentsOf: Workspace.package.appending(path: "docker/kubernetes/stagedoor.yaml"), encoding: .utf8)
+            let file = try #require(manifest.firstMatch(of: /(?s)stagedoor\.yaml: \|\n(.+?)\n---/)).output.1
+                .replacing(/(?m)^ {4}/, with: "")
+            let path = Workspace.temporaryFile(suffix: ".yaml").path
+            try file.write(toFile: path, atomically: true, encoding: .utf8)
+            var line = ["env"]
+            for match in manifest.matches(of: /name: (STAGEDOOR_[A-Z_]+)\n +value: (.+)/) {
+                line.append("\(match.output.1)=\(match.output.2.replacing("$(HOST_ADDRESS)", with: "203.0.113.5"))")
+            }
+            for match in manifest.matches(of: /--from-literal=(STAGEDOOR_[A-Z_]+)=/) {
+                line.append("\(match.output.1)=\(Self.secret)")
+            }
+            #expect(line.count == 8)
+            let shown = try ProgramRun.output(
+                of: line + [try Workspace.program("stagedoor"), "check", "--config", path], within: .seconds(60))
+            #expect(shown.contains("http://203.0.113.5:8080") && !shown.contains(Self.secret), "\(shown)")
+            // A volume's root is another user's, whose folder the gateway does not take.
+            #expect(manifest.contains("--data, /var/lib/stagedoor/data]") && manifest.contains("mountPath: /var/lib/stagedoor}"))
+        }
+
         @Test(arguments: platforms)
         func `every variable and every file that compose names is there`(_ name: String, _: String, _ mountCount: Int) throws {
             let file = try String(contentsOf: Workspace.package.appending(path: "docker/\(name)"), encoding: .utf8)

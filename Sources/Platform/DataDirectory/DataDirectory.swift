@@ -138,7 +138,7 @@ public enum DataDirectoryError: Error, Equatable, Sendable, CustomStringConverti
         case .heldBy(let processID?): "the data directory is in use by process \(processID)"
         case .heldBy(nil): "the data directory is in use by another process"
         case .foreign(let path, let owner):
-            "\(path) belongs to user \(owner), and this process runs as another: give it to this one (chown), or name another directory"
+            "\(path) belongs to user \(owner), and this process runs as another: give it to this one (chown), or name a folder in it"
         case .open(let path):
             "everybody may write into \(path): look at what is in it, then chmod 700 it, or name another directory"
         case .link(let path): "\(path) is a link: name the directory that it leads to"
