@@ -29,9 +29,10 @@ struct OverviewReportTests {
         static let quiet = names.arn(.stage, "quiet")
         static let busy = names.arn(.stage, "busy")
 
-        init(load: LoadGuard.Report = .init(last: NodeLoad(), reason: nil, settings: OverloadSettings()), older: [JSONValue] = [])
-            throws
-        {
+        init(
+            load: LoadGuard.Report = .init(last: NodeLoad(), reason: nil, settings: OverloadSettings()),
+            clusterFault: String? = nil, older: [JSONValue] = []
+        ) throws {
             folder = try TemporaryDirectory()
             store = try EmbeddedStore(
                 directory: folder.path,
@@ -46,7 +47,8 @@ struct OverviewReportTests {
                 sampler: SessionSampler(loop: try EventLoop(), board: board, metrics: metrics),
                 OverviewReport.Environment(
                     configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
-                    contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" }, routers: { [] },
+                    contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" },
+                    clusterFault: { clusterFault }, routers: { [] },
                     urls: PublicURLs(
                         StageEndpoints(events: "", whip: "", rtmp: "rtmp://h/app/", rtmps: ""), StagedoorConfiguration(),
                         hasMedia: true), redundant: { [] }, older: { older }))
@@ -68,6 +70,14 @@ struct OverviewReportTests {
         #expect(json["stages"]?.array?.map { $0["arn"]?.string } == [Bench.busy, Bench.quiet], "those with publishers first")
         #expect(
             try Bench().report.json["stages"]?.array?.map { $0["arn"]?.string } == [Bench.quiet, Bench.busy], "then new ones")
+    }
+
+    @Test
+    func `it says why the cluster's servers let nobody in`() throws {
+        #expect(try Bench().report.json["node"]?["clusterAway"] == nil)
+        #expect(
+            try Bench(clusterFault: "10.0.0.9:6379 does not answer").report.json["node"]?["clusterAway"]
+                == "10.0.0.9:6379 does not answer")
     }
 
     @Test

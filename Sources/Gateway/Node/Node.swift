@@ -251,6 +251,7 @@ extension Node {
             OverviewReport.Environment(
                 configuration: configuration, gate: shared.admission.gate, board: board, store: store.membership.store,
                 contract: shared.contract.context, load: { load.report }, phase: { drain.phase },
+                clusterFault: { [membership = store.membership] in membership.clusterFault },
                 routers: { routers?.control.status ?? [] },
                 urls: PublicURLs(store.endpoints, configuration, hasMedia: !listeners.media.isEmpty),
                 redundant: { [redundancy = shared.redundancy] in redundancy.statuses },

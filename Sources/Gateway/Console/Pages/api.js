@@ -56,11 +56,13 @@ export async function signOut() {
 export const overview = () => call('GET', '/v1/overview');
 export const publishSession = id => call('GET', `/v1/sessions/${encodeURIComponent(id)}`);
 export const beginDrain = () => call('POST', '/v1/drain');
+export const cancelDrain = () => call('DELETE', '/v1/drain');
 /** Of a participant of two encoders. */
 export const switchSource = (id, encoder) => call('POST', `/v1/participants/${encodeURIComponent(id)}/source`, { body: { encoder } });
-export const cancelDrain = () => call('DELETE', '/v1/drain');
-/** The settings that OBS takes whole, key and all. */
-/** @param encoder 1 or 2 where the ingest configuration is of two encoders. */
+/**
+ * The settings that OBS takes whole, key and all.
+ * @param encoder 1 or 2 where the ingest configuration is of two encoders.
+ */
 export const obsConfiguration = (id, encoder) =>
   call('GET', `/v1/ingestConfigurations/${id}/obs${encoder ? `?encoder=${encoder}` : ''}`);
 

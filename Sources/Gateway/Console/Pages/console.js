@@ -65,6 +65,7 @@ async function refresh() {
 
 function unreachable(error) {
   $('phase').dataset.phase = 'unreachable';
+  $('phase').title = '';
   $('phase').textContent = 'unreachable';
   tellConnection(error instanceof api.Refused ? error.message : 'The gateway does not answer. Trying again.');
 }

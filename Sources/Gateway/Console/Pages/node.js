@@ -38,8 +38,9 @@ export function showNode({ node, limits, liveSessions }) {
   showTile('descriptors', 'Descriptors', percent(node.descriptors, 1), `of ${node.maximumDescriptors}, refuses at ${percent(limits.descriptors)}`,
     nodeHistory.descriptors, { ceiling: 0.05, limit: limits.descriptors });
 
-  const phase = node.phase !== 'serving' ? 'draining' : node.closure ?? 'serving';
+  const phase = node.phase !== 'serving' ? 'draining' : node.closure ?? (node.clusterAway ? 'clusterAway' : 'serving');
   $('phase').dataset.phase = phase;
-  put($('phase'), node.overloadedBy ? `overloaded by ${words(node.overloadedBy)}` : node.phase === 'finished' ? 'drained' : phase);
+  $('phase').title = node.clusterAway ?? '';
+  put($('phase'), node.overloadedBy ? `overloaded by ${words(node.overloadedBy)}` : node.phase === 'finished' ? 'drained' : words(phase));
   put($('identity'), `${node.host} · ${node.version} · ${node.region} · up ${span(node.uptimeSeconds)}`);
 }

@@ -51,6 +51,8 @@ const events = {
 /// Reads one stream of events to its end. EventSource cannot send a token; fetch can.
 async function listen() {
   const response = await fetch(`${encodeURIComponent(stageId)}/events`, { headers });
+  // Another token may do.
+  element("door").hidden = ![401, 403].includes(response.status);
   if (!response.ok) throw new Error((await response.json().catch(() => ({}))).detail ?? `The gateway said ${response.status}.`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -72,7 +74,8 @@ function handle(block) {
 async function follow() {
   for (let failures = 0; ; failures++) {
     const start = Date.now();
-    try { await listen(); } catch (error) { say(error.message); }
+    // What fetch says of a connection that failed is each browser's own, and for programmers.
+    try { await listen(); } catch (error) { say(error instanceof TypeError ? "The gateway does not answer. Trying again." : error.message); }
     if (Date.now() - start > 10_000) failures = 0;
     await new Promise(resolve => setTimeout(resolve, Math.min(1000 * 2 ** failures, 15_000)));
   }

@@ -23,6 +23,8 @@ final class OverviewReport {
         var load: () -> LoadGuard.Report
         /// Of the drain.
         var phase: () -> String
+        /// Why the cluster's servers let no publish in; nil while they do.
+        var clusterFault: () -> String?
         var routers: () -> [RouterControl.Status]
         var urls: PublicURLs
         /// Participants of two encoders.
@@ -101,6 +103,7 @@ extension OverviewReport {
             "maximumDescriptors": .integer(Int64(ProcessMetrics.maximumDescriptorCount)),
         ]
         if let closure = environment.gate.closure { node["closure"] = .string("\(closure)") }
+        if let fault = environment.clusterFault() { node["clusterAway"] = .string(fault) }
         let report = environment.load()
         if let reason = report.reason { node["overloadedBy"] = .string(reason.rawValue) }
         let load = report.last
