@@ -36,6 +36,7 @@ struct SessionDescriptionTests {
         let text = Array(Self.minimal.replacing("\r\n", with: "\n").utf8)
         #expect(try SessionDescription(parsing: text).sessionName == "-")
         #expect(throws: SDPError.malformedText(line: 1)) { try SessionDescription(parsing: text, endings: .crlf) }
+        #expect("\(SDPError.malformedText(line: 1))" == "line 1 does not end in CRLF, or is no UTF-8")
     }
 
     static let refused: [(String, SDPError)] = [

@@ -79,3 +79,20 @@ public enum SDPError: Error, Equatable, Sendable {
     /// An attribute we must understand does not follow its grammar.
     case malformedAttribute(String)
 }
+
+/// In words, for whoever made the text: a WHIP client is told.
+extension SDPError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooLarge: "it is too long"
+        case .lineTooLong(let line): "line \(line) is too long"
+        case .tooManyLines: "it has too many lines"
+        case .tooManyMediaDescriptions: "it has too many m-lines"
+        case .malformedLine(let line): "line \(line) is none of SDP's, or not in its place"
+        case .malformedText(let line): "line \(line) does not end in CRLF, or is no UTF-8"
+        case .unsupportedVersion: "its version is not 0"
+        case .missingOrigin: "its second line is no o="
+        case .malformedAttribute(let name): "its attribute \(name) cannot be read"
+        }
+    }
+}
