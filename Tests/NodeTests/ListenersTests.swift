@@ -44,6 +44,7 @@ struct ListenersTests {
         }
         #expect(listeners.publicHTTP.map(\.localAddress) == [first[0].localAddress, first[0].localAddress])
         #expect(listeners.addresses == [first[0].localAddress])
+        #expect(listeners.places == ["http \(first[0].localAddress)"])
     }
 
     @Test

@@ -133,6 +133,7 @@ public final class Node {
             .info, "started",
             [
                 "version": .string(Version.current), "workers": .integer(shared.process.workerCount),
+                "listen": .strings(listeners.places),
                 "libraries": .strings(LibraryVersions.inUse),
             ])
         SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)

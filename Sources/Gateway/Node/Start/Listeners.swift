@@ -118,6 +118,15 @@ struct Listeners {
         if unused(of: inherited).keys.contains(where: { $0.kind == .media }) { throw .mediaMoved }
     }
 
+    /// Where clients come in, by the names of the configuration's sections: for the log.
+    var places: [String] {
+        let first: [(String, BoundSocket?)] = [
+            ("http", publicHTTP.first), ("https", publicHTTPS.first), ("rtmp", rtmp.first), ("shared", shared.first),
+            ("media", media.first), ("admin", admin),
+        ]
+        return first.compactMap { name, socket in socket.map { "\(name) \($0.localAddress)" } }
+    }
+
     /// Every address we listen on: no router may send its media's answer there.
     var addresses: Set<SocketAddress> {
         Set((publicHTTP + publicHTTPS + rtmp + shared + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
