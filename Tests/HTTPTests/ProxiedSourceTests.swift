@@ -19,6 +19,18 @@ struct PROXYHeaderTests {
         #expect(header.byteCount == Self.v4.count)
     }
 
+    @Test(
+        arguments: [
+            ([0x20, 0, 5, 0x01, 0, 0, 0, 0], true), ([0x04, 0, 1, 9, 0x20, 0, 5, 0x07, 0, 0, 0, 0], true),
+            ([0x20, 0, 5, 0x00, 0, 0, 0, 1], false), ([0x20, 0, 0], false), ([0x20, 0, 9, 0x01], false), ([0x20, 0], false),
+            ([], false),
+        ] as [([UInt8], Bool)])
+    func `tells whether the client spoke TLS to the balancer`(_ values: [UInt8], _ isSecure: Bool) throws {
+        let head: [UInt8] = [0x21, 0x11, 0, UInt8(12 + values.count), 192, 0, 2, 7, 198, 51, 100, 1, 0xC0, 0x00, 0x07, 0x8F]
+        let header = try #require(try PROXYHeader.parse((Self.signature + head + values).span.bytes))
+        #expect(header.isSecure == isSecure && header.byteCount == 28 + values.count)
+    }
+
     @Test func `waits for the rest`() throws {
         for length in 0..<Self.v4.count { #expect(try PROXYHeader.parse(Array(Self.v4.prefix(length)).span.bytes) == nil) }
     }

@@ -412,6 +412,21 @@ struct ConnectionLimitTests {
         #expect(texted.isClosed && bench.ingest.metrics.headless.value == 2)
     }
 
+    @Test func `what was TLS up to a trusted balancer is RTMPS, and nothing else behind it`() throws {
+        let bench = try IngestBench(trustedProxies: Self.balancers)
+        bench.gate.requiresTLS = true
+        let (head, addresses) = (Array(Self.proxyHeader.prefix(14)), Array(Self.proxyHeader.suffix(12)))
+        // PP2_TYPE_SSL, with PP2_CLIENT_SSL.
+        let (length, value): ([UInt8], [UInt8]) = ([0, 20], [0x20, 0, 5, 0x01, 0, 0, 0, 0])
+        let (plain, ended) = (bench.connect(from: "10.0.0.1:5"), bench.connect(from: "10.0.0.1:6"))
+        plain.send(Self.proxyHeader)
+        plain.connectAndPublish()
+        ended.send(head + length + addresses + value)
+        ended.connectAndPublish()
+        #expect(bench.run(until: { ended.hasStarted && plain.words.contains("SD-1003") }))
+        #expect(!plain.hasStarted)
+    }
+
     @Test func `a balancer's connection is a stranger's from its header on, the youngest, and is displaced in its turn`() throws {
         let bench = try IngestBench(limits: limits { $0.unauthenticatedConnections = 2 }, trustedProxies: Self.balancers)
         let balanced = bench.connect(from: "10.0.0.1:5")

@@ -46,6 +46,7 @@ final class RTMPConnection {
     private let loop: EventLoop
     private let receivedBytes: Counter
     private let accepted: MonotonicTime
+    private var balancerEndedTLS = false
     private var phase: Phase
     private var session: RTMPServerSession
     private var publishCount: UInt64 = 0
@@ -64,6 +65,8 @@ final class RTMPConnection {
     /// The encoder, or what a balancer said of it.
     var source: SocketAddress { story.source }
     var isLive: Bool { publish?.live != nil }
+    /// As the encoder speaks it, to us or to a balancer that we trust.
+    private var ingestProtocol: IngestProtocol { transport.isTLS || balancerEndedTLS ? .rtmps : .rtmp }
     /// What its unfinished messages make us keep.
     var partialByteCount: Int { session.partialByteCount }
     private var settings: RTMPSettings { ingest.settings }
@@ -88,6 +91,7 @@ final class RTMPConnection {
         do throws(PROXYHeader.ParseError) {
             guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
             if let client = header.source { (story.source, transport.remoteAddress) = (client, client) }
+            balancerEndedTLS = header.isSecure
             phase = .sniffing
             guard ingest.admit(self) else {
                 end(.connectionLost)
@@ -216,7 +220,7 @@ final class RTMPConnection {
         story.note(.publishRequested)
         publishCount += 1
         let request = PublishRequest(
-            credential: .streamKey(Secret(target.keys[0])), ingestProtocol: transport.isTLS ? .rtmps : .rtmp, source: source,
+            credential: .streamKey(Secret(target.keys[0])), ingestProtocol: ingestProtocol, source: source,
             userAgent: story.userAgent)
         let publish = RTMPPublish(publishCount, on: self, keys: target.keys, request)
         self.publish = publish
@@ -259,7 +263,7 @@ final class RTMPConnection {
         if let credentialHash { fields["credentialHash"] = .string(credentialHash) }
         story.log(.info, "rtmp_publish_refused", fields)
         var attempt = RefusedAttempt(
-            refusal, of: grant, by: transport.isTLS ? .rtmps : .rtmp, from: source, userAgent: story.userAgent,
+            refusal, of: grant, by: ingestProtocol, from: source, userAgent: story.userAgent,
             wasLive: session != nil, sessionID: session)
         attempt.credentialHash = credentialHash
         ingest.environment.board?.note(attempt)

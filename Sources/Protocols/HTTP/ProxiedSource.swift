@@ -2,7 +2,7 @@ public import Wire
 
 /// The PROXY protocol header, version 2, by which a balancer tells who connected to it.
 ///
-/// (`proxy-protocol.txt` §2.2; type-length-values are passed over.) Version 1 is refused by name: its text has no length, so it
+/// (`proxy-protocol.txt` §2.2; of the type-length-values the one about TLS is read.) Version 1 is refused by name: its text has no length, so it
 /// cannot be told from a request that was cut.
 public struct PROXYHeader: Equatable, Sendable {
     /// Why a connection behind a trusted balancer is closed at once.
@@ -21,10 +21,12 @@ public struct PROXYHeader: Equatable, Sendable {
     public var source: SocketAddress?
     /// Where the client connected to; nil with `source`.
     public var destination: SocketAddress?
+    /// Whether the client spoke TLS to the balancer, which has ended it (PP2_TYPE_SSL, §2.2.6); where it does not say so, no.
+    public var isSecure = false
     /// Bytes of the header on the wire.
     public var byteCount: Int
 
-    /// Two IPv6 addresses and ports take 36 bytes; the rest is for type-length-values that nobody here reads.
+    /// Two IPv6 addresses and ports take 36 bytes; the rest is for type-length-values, of which certificates are the longest.
     public static let maximumLength = 16 + 2048
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
@@ -63,7 +65,21 @@ public struct PROXYHeader: Equatable, Sendable {
         else { throw .malformed }
         source = SocketAddress(from, port: fromPort)
         destination = SocketAddress(to, port: toPort)
+        isSecure = Self.saysTLS(&reader)
     }
+
+    /// What cannot be read says nothing.
+    private static func saysTLS(_ reader: inout ByteReader) -> Bool {
+        while let type = reader.read(UInt8.self), let length = reader.read(UInt16.self),
+            let value = reader.readBytes(count: Int(length))
+        {
+            if type == typeTLS { return value.first.map { $0 & clientSpokeTLS != 0 } ?? false }
+        }
+        return false
+    }
+
+    private static let typeTLS: UInt8 = 0x20
+    private static let clientSpokeTLS: UInt8 = 0x01
 
     private static func readAddress(_ reader: inout ByteReader, _ isV6: Bool) -> IPAddress? {
         guard isV6 else { return reader.read(UInt32.self).map { .v4($0) } }
