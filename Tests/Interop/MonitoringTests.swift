@@ -80,7 +80,7 @@ extension Interop {
         ]
 
         /// What only a node of a cluster tells.
-        private static let ofCluster = ["stagedoor_cluster_connected"]
+        private static let ofCluster = ["stagedoor_cluster_connected", "stagedoor_cluster_nodes"]
 
         private struct Dashboard: Decodable {
             struct Panel: Decodable { var targets: [Target] }
