@@ -37,6 +37,18 @@ struct DoctorChecksTests {
     }
 
     @Test
+    func `a router's name that leads nowhere is looked at, and no router that is not asked`() {
+        var configuration = StagedoorConfiguration()
+        #expect(DoctorChecks.routers(configuration).isEmpty)
+        var router = RouterSettings()
+        (router.driver, router.url) = (.janus, "http://nothing.invalid:8088/janus")
+        configuration.routers["janus"] = router
+        #expect(DoctorChecks.routers(configuration).map(\.level) == [.warning])
+        configuration.routers["janus"]?.url = "http://127.0.0.1:8088/janus"
+        #expect(DoctorChecks.routers(configuration).map(\.level) == [.fine])
+    }
+
+    @Test
     func `the media port is looked at for TCP too`() {
         var configuration = StagedoorConfiguration()
         configuration.media.listen = ListenAddress(SocketAddress(.loopback, port: 0))

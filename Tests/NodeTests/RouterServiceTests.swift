@@ -1,6 +1,8 @@
 import DataDirectory
+import RouterForwarding
 import TestSupport
 import Testing
+import Wire
 
 @testable import Node
 
@@ -10,6 +12,15 @@ struct RouterServiceTests {
     @Test
     func `no two processes are the same gateway to a router`() {
         #expect(RouterService.makeGatewayID() != RouterService.makeGatewayID())
+    }
+
+    /// As in Docker, where a container that does not run has no name.
+    @Test
+    func `a router whose name leads nowhere keeps no gateway from starting`() throws {
+        let route = try RouterAddress.route(to: "http://nothing.invalid:8088/janus", router: "janus")
+        #expect(route.addresses.isEmpty && !route.source.isUnspecified)
+        #expect(try RouterAddress.route(to: "http://[::1]:8088/janus", router: "janus").addresses.count == 1)
+        #expect(throws: StartupError.self) { try RouterAddress.route(to: "/janus", router: "janus") }
     }
 
     /// Of two that share a Janus each would destroy the other's mountpoints every five seconds.

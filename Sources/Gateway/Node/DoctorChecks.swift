@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import OpenSSL
 import Redis
+import RouterForwarding
 public import Settings
 import Sockets
 import Wire
@@ -12,8 +13,8 @@ import Wire
 /// The doctor's questions, one function each.
 public enum DoctorChecks {
     public static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
-        listeners, accessKeys, advertisedAddresses, certificates, receiveBuffers, descriptors, clock, processors, libraries,
-        cluster,
+        listeners, accessKeys, advertisedAddresses, routers, certificates, receiveBuffers, descriptors, clock, processors,
+        libraries, cluster,
     ]
 
     /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.
@@ -67,6 +68,15 @@ public enum DoctorChecks {
             ]
         }
         return [.fine("advertised to WebRTC: \(list)")]
+    }
+
+    /// Those that are asked: whether their names lead anywhere.
+    static func routers(_ configuration: StagedoorConfiguration) -> [Finding] {
+        configuration.routers.filter(\.value.isAsked).sorted { $0.key < $1.key }.map { name, settings in
+            let addresses = RouterAddress.host(of: settings.url).map(HostAddresses.resolve) ?? []
+            if addresses.isEmpty { return .warning("routers.\(name).url leads nowhere: nothing is sent there until it does") }
+            return .fine("routers.\(name).url leads to \(addresses.map(\.description).joined(separator: ", "))")
+        }
     }
 
     static func certificates(_ configuration: StagedoorConfiguration) -> [Finding] {

@@ -91,16 +91,24 @@ final class RouterService {
 
 /// Where a router's URL leads, asked once at start: media may go there unless the configuration says otherwise.
 enum RouterAddress {
+    /// A name that leads nowhere keeps no gateway from starting, which has others: that router is dead until it answers, and its media
+    /// may go to where it answers.
     static func route(to url: String, router: String) throws -> RouterDrivers.Route {
-        guard let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"]), !host.isEmpty else {
-            throw StartupError.router("routers.\(router).url: “\(url)” has no host")
-        }
+        guard let host = host(of: url) else { throw StartupError.router("routers.\(router).url: “\(url)” has no host") }
         let addresses = HostAddresses.resolve(host)
-        guard let first = addresses.first else {
-            throw StartupError.router("routers.\(router).url: “\(host)” cannot be resolved")
+        if addresses.isEmpty {
+            Log.event(.error, "router_unresolved", ["router": .string(router), "host": .string(host)])
         }
-        return RouterDrivers.Route(addresses: addresses, source: source(toward: first) ?? .loopback)
+        return RouterDrivers.Route(addresses: addresses, source: source(toward: addresses.first ?? elsewhere) ?? .loopback)
     }
+
+    static func host(of url: String) -> String? {
+        let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"])
+        return host?.isEmpty == false ? host : nil
+    }
+
+    /// Of nobody (RFC 5737): toward it the kernel names the address by which this machine sends to most others.
+    private static let elsewhere = IPAddress.v4(0xC000_0201)
 
     /// The address of ours that the kernel would send from; nothing is sent to find out.
     private static func source(toward address: IPAddress) -> IPAddress? {

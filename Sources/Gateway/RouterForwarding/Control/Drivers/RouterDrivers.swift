@@ -7,7 +7,7 @@ public import Wire
 public struct RouterDrivers {
     /// Where a router's URL leads, looked up once at the start.
     public struct Route: Sendable {
-        /// At least one. Media may go there, unless the configuration names networks.
+        /// Media may go there, unless the configuration names networks. None where its name led nowhere.
         public var addresses: [IPAddress]
         /// The address of ours from which the system would send there.
         public var source: IPAddress
