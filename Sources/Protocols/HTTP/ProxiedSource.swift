@@ -2,8 +2,8 @@ public import Wire
 
 /// The PROXY protocol header, version 2, by which a balancer tells who connected to it.
 ///
-/// (`proxy-protocol.txt` §2.2; of the type-length-values the one about TLS is read.) Version 1 is refused by name: its text has no length, so it
-/// cannot be told from a request that was cut.
+/// (`proxy-protocol.txt` §2.2; of the type-length-values the one about TLS is read.) Version 1 is refused by name: its text has no
+/// length, so it cannot be told from a request that was cut.
 public struct PROXYHeader: Equatable, Sendable {
     /// Why a connection behind a trusted balancer is closed at once.
     public enum ParseError: Error, Equatable, Sendable {
