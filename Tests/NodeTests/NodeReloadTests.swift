@@ -121,8 +121,11 @@ struct NodeReloadTests {
     ])
     func `one fault, and nothing changes`(file: String) throws {
         let bench = try Bench("overload: {cpu: 85}")
+        #expect(bench.exposition.contains("stagedoor_reload_refused 0\n"))
         #expect(try bench.load(file) == nil)
+        #expect(bench.exposition.contains("stagedoor_reload_refused 1\n"))
         #expect(try bench.load("overload: {cpu: 80}")?.configuration.overload.cpu == 80, "and a mended file is taken")
+        #expect(bench.exposition.contains("stagedoor_reload_refused 0\n"))
     }
 
     /// A certificate that is renewed has another number: where those are hashes, every second one is of 64 bits.

@@ -20,6 +20,8 @@ final class NodeReload {
     private var running: StagedoorConfiguration
     private var certificates: ServerCertificates
     private let expiry: CertificateExpiry
+    /// Of what is on disk; what is in force is sound.
+    private let refused: Gauge
     private let apply: (Change) -> Void
     private var files: FileChanges?
     /// Why the last one was refused, which is told once; empty where it was not.
@@ -33,6 +35,8 @@ final class NodeReload {
     ) {
         (self.source, self.running, self.certificates, self.apply) = (source, running, certificates, apply)
         expiry = CertificateExpiry(loop: loop, metrics: metrics)
+        refused = metrics.gauge(
+            "stagedoor_reload_refused", "1 while the configuration file, or a certificate's, is not taken as it stands.")
         expiry.follow(certificates)
         files = FileChanges(loop: loop, paths: paths(of: running)) { [unowned self] in reload(because: "a file has changed") }
         timer = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
@@ -77,6 +81,7 @@ final class NodeReload {
             let tls = fresh.isSame(as: certificates) && applied.tls == running.tls ? nil : context
             apply(Change(configuration: applied, tls: tls))
             (running, certificates, problems) = (applied, fresh, [])
+            refused.set(0)
             if tls != nil { expiry.follow(fresh) }
             report(changes, reason, hasNewCertificates: tls != nil)
         } catch let error as ConfigurationError {
@@ -100,6 +105,7 @@ final class NodeReload {
             Log.event(.error, "reload_refused", ["because": .string(reason), "problems": .strings(problems)])
         }
         self.problems = problems
+        refused.set(1)
     }
 
     private static let again = "the last one was refused"
