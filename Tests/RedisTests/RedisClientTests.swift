@@ -210,7 +210,7 @@ struct RedisClientTests {
         #expect(named.answer(RedisCommand("GET", "big")) == .success(.string(value.bytes)))
         #expect(try server.ask("STRLEN", "big") == "1000000")
         let unnamed = try bed("127.0.0.1")
-        #expect(unnamed.wait { unnamed.states.contains { "\($0)".contains("tlsFailed") } })
+        #expect(unnamed.wait { unnamed.states.contains { "\($0)".contains("TLS: ") } })
         #expect(!unnamed.client.state.isConnected)
     }
 
