@@ -41,4 +41,11 @@ struct ChronicleTests {
         let next = try Chronicle(recovering: folder, nil)
         #expect(next == nil)
     }
+
+    /// A process whose place we take has closed it since we looked.
+    @Test
+    func `a folder that is gone has no recording`() throws {
+        let next = try Chronicle(recovering: SpoolFolder(path: directory.path + "/gone"), nil)
+        #expect(next == nil)
+    }
 }

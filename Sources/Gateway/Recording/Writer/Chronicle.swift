@@ -23,9 +23,11 @@ final class Chronicle {
     }
 
     /// Goes on with what a former process left in a folder.
-    /// - Returns: nil for a folder without a recording, or with a closed one.
+    /// - Returns: nil for a folder without a recording, or with a closed one, and for one that is gone.
     /// - Throws: `SpoolError`; EWOULDBLOCK while another process has it.
     init?(recovering folder: SpoolFolder, _ register: (any RecordingRegister)?) throws(SpoolError) {
+        // The process that had it may have closed it meanwhile.
+        guard SpoolFile.byteCount(of: folder.path) != nil else { return nil }
         journal = try Journal(in: folder.path)
         guard let book = RecordingBook(replaying: try journal.recover()), !book.isClosed else { return nil }
         (self.book, shared) = (book, SharedJournal(book.header, register))
