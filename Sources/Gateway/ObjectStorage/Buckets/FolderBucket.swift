@@ -2,7 +2,8 @@ import Foundation
 
 /// A folder that stands for a bucket: objects are files at their keys' paths, whole or not there.
 struct FolderBucket {
-    /// For whoever serves the files: the folder's group reads, as a set-group-id folder hands it down.
+    /// Our group reads, and whoever a default ACL of the folder names, which the group's bits bound. A set-group-id folder hands
+    /// nothing down: these modes take its bit away, and systemd lets nobody set one.
     private static let folderMode: mode_t = 0o750
     private static let fileMode: mode_t = 0o640
 
@@ -25,7 +26,9 @@ struct FolderBucket {
         // The same disk needs no second copy: the spool's name of it goes later.
         case .file(let source): if link(source, draft) != 0 { try copy(source, to: draft) }
         }
-        guard chmod(draft, Self.fileMode) == 0, rename(draft, target) == 0 else { throw Self.fault("write", target) }
+        // File systems whose modes are those of the mount (CIFS, FAT) may refuse this: their readers need it not.
+        chmod(draft, Self.fileMode)
+        guard rename(draft, target) == 0 else { throw Self.fault("write", target) }
     }
 
     /// - Throws: `.final` for what is not there, or is longer.
