@@ -17,7 +17,7 @@ public struct Upload: Sendable {
 public enum UploadResult: Equatable, Sendable {
     /// The bucket has it: the local file may go.
     case stored
-    /// It never will: why, in words.
+    /// It was refused, or not taken in a day: why, in words.
     case failed(String)
     /// The process ends before the bucket has it: the file has to be there at the next start.
     case interrupted

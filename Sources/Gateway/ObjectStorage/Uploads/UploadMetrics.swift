@@ -9,7 +9,7 @@ public struct UploadMetrics: Sendable {
     private let lag: Gauge
 
     public init(_ metrics: MetricsRegistry) {
-        let help = "Objects of recordings that a bucket has, and those that none will have."
+        let help = "Objects of recordings that a bucket has, and those that it refused or did not take in a day."
         stored = metrics.counter("stagedoor_uploads_total", help, ["result": "stored"])
         failed = metrics.counter("stagedoor_uploads_total", help, ["result": "failed"])
         waiting = metrics.gauge("stagedoor_uploads_waiting", "Objects that wait for their buckets.")
