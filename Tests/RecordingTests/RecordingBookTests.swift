@@ -58,6 +58,16 @@ struct RecordingBookTests {
         #expect(variant.peakBitsPerSecond == 1_000_000_000_000_000 && variant.averageBitsPerSecond == variant.peakBitsPerSecond)
     }
 
+    @Test
+    func `a recording that failed ended with its last part, however long its publish goes on`() {
+        var book = Self.makeBook()
+        book.apply(.segment(Self.start(1), byteCount: 1, nanoseconds: 2_000_000_000))
+        #expect(book.summary(.active).endedAt == nil)
+        book.apply(.segmentEnded)
+        book.apply(.failed("403"))
+        #expect(book.summary(.failed("403")).endedAt == Self.began + .seconds(8))
+    }
+
     /// The book counts as it goes; all segments looked through say the same.
     @Test
     func `what is stored and what is spooled are counted as they come`() {

@@ -145,12 +145,12 @@ struct RecordingBook {
     /// Whether something lies in the spool that can be stored.
     var isWaiting: Bool { missing != nil || !waitingThumbnails.isEmpty }
 
-    /// The recording as others see it.
+    /// The recording as others see it. A bucket that refused it may hear of a failure a day later, of a publish that goes on.
     func summary(_ state: RecordingSummary.State) -> RecordingSummary {
         RecordingSummary(
             participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state, hasStarted: hasStarted,
-            startedAt: startedAt, endedAt: pausedSince, duration: storedDuration, byteCount: storedByteCount,
-            media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
+            startedAt: startedAt, endedAt: failure == nil ? pausedSince : lastHeard, duration: storedDuration,
+            byteCount: storedByteCount, media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
     }
 
     /// What others hear when it is concluded to be in that state.
