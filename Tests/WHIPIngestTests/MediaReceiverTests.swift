@@ -175,6 +175,15 @@ struct MediaReceiverTests {
         send(9, timestamp: 3_000, [0x7C, 0x45, 1])
         #expect(output["p"]?.keyframes == 2 && output["p"]?.keyframeStart == 6)
         #expect(output["p"]?.video.suffix(3) == [8, 10, 9])
+        // Nor does its first part, and that other one is not begun anew behind it.
+        send(12, timestamp: 9_000, [0x7C, 0x45, 1])
+        send(13, timestamp: 12_000, TestClient.sequenceSet)
+        send(14, timestamp: 12_000, TestClient.pictureSet)
+        send(15, timestamp: 12_000, [0x7C, 0x85, 1])
+        send(11, timestamp: 9_000, [0x7C, 0x85, 1])
+        send(16, timestamp: 12_000, [0x7C, 0x45, 1])
+        #expect(output["p"]?.keyframes == 3 && output["p"]?.keyframeStart == 13)
+        #expect(output["p"]?.video.suffix(6) == [12, 13, 14, 15, 11, 16])
     }
 
     @Test func `parameter sets without end are not kept back`() throws {

@@ -41,9 +41,10 @@ struct LayerReception {
             received.hasIDR = true
         }
         let hasSets = setsTimestamp == timestamp
-        // Behind its sets each part of it begins: the first one may have been lost, and comes again.
+        // Behind its sets each part of it begins: the first one may have been lost, and comes again. What comes when a later one
+        // has begun begins nothing, and leaves that one as it is.
         let begins = inspection.hasIDR || inspection.isOfIDR && hasSets && !received.isLate
-        guard begins, keyframeTimestamp != timestamp else { return }
+        guard begins, received.isLate ? timestamp > keyframeTimestamp ?? .min : timestamp != keyframeTimestamp else { return }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one.
