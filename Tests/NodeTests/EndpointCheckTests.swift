@@ -37,9 +37,12 @@ struct EndpointCheckTests {
         }
 
         deinit {
-            tokens.close()
+            tokens.stop()
             store.stop()
         }
+
+        /// As when the node ends.
+        func endTokens() { tokens.stop() }
 
         /// A genuine token of the demo stage that names those endpoints.
         func token(events: String, whip: String) throws -> Secret {
@@ -78,5 +81,13 @@ struct EndpointCheckTests {
         let foreign = try bench.token(
             events: "wss://global.events.live-video.net", whip: "https://global.whip.live-video.net")
         #expect(bench.refusal(of: foreign) == refusal)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a node that ends leaves no thread that looks at tokens`() throws {
+        let bench = try Bench("tokens: {endpointCheck: strict}")
+        let token = try bench.token(events: "wss://ours", whip: "https://ours/whip")
+        bench.endTokens()
+        #expect(bench.refusal(of: token) == .draining)
     }
 }

@@ -86,6 +86,8 @@ public final class Node {
         try services.start { services in
             // Configuration, history, leases: whoever is ended may still have something to write there.
             services.add(store)
+            // Whoever asks what a token is worth is ended before it.
+            services.add(shared.admission.tokens)
             // It looks for the first time in a second; admission knows its limit of publishers from now on.
             let load = makeLoadGuard()
             // Asks stage routers where media goes, before there is any.

@@ -23,7 +23,7 @@ final class OverviewReport {
         var load: () -> LoadGuard.Report
         /// Of the drain.
         var phase: () -> String
-        /// Why the cluster's servers let no publish in; nil while they do.
+        /// Why the cluster's servers do not answer, or write; nil while they do.
         var clusterFault: () -> String?
         var routers: () -> [RouterControl.Status]
         var urls: PublicURLs

@@ -39,6 +39,11 @@ struct SharedAdmission: Sendable {
     }
 }
 
+/// Its threads end with the node: OpenSSL cleans up when the process exits, under whoever still looks at a signature then.
+extension TokenVerifier: NodeService {
+    func stop() { close() }
+}
+
 /// Ends sessions without a lease when their token is taken away: those that watch, and those that wait.
 struct Revocations: Sendable {
     private let webRTC: SharedWebRTC

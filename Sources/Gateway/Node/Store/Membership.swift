@@ -38,7 +38,7 @@ enum Membership: Sendable {
         if case .member(let cluster) = self { cluster.leases.settings.nodeID } else { nil }
     }
 
-    /// Why the cluster's servers let no publish in; nil while they do, and where there are none.
+    /// Why the cluster's servers do not answer, or write; nil while they do, and where there are none.
     var clusterFault: String? { if case .member(let cluster) = self { cluster.fault.withLock { $0.words } } else { nil } }
 
     func close() {

@@ -47,7 +47,7 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    /// Ends the threads; whatever waits is answered `overloaded`.
+    /// Ends the threads; whatever waits is answered `draining`.
     public func close() {
         let wake = line.withLock { line in
             line.isClosed = true
