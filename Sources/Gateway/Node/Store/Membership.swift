@@ -68,7 +68,7 @@ struct ClusterContext: Sendable {
     var routersSeenByOthers: Set<String> { neighbours.routers }
 }
 
-/// Why the servers let no publish in; both reasons come and go on their own.
+/// Why the servers do not answer, or write; both reasons come and go on their own.
 struct ClusterFault: Sendable {
     /// Why they cannot be had; nil while they answer.
     var absence: String? = "not connected yet"
