@@ -79,8 +79,7 @@ struct HostileRouterTests {
             GenericNACK(senderSSRC: 1, mediaSSRC: 77, entries: entries).write(into: &writer)
         }
         var turns: [Duration] = []
-        bench.loop.measuresTurnCPU = true
-        bench.loop.onTurnMeasured = { turns.append($0) }
+        bench.loop.measureTurnCPU { turns.append($0) }
         bench.receiver.send(writer.bytes, to: bench.socket.localAddress)
         #expect(bench.wait { bench.packets.count >= 116 })
         #expect(bench.packets.count <= 100 + RetransmissionRequests.maximumWaiting)

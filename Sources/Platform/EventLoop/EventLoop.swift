@@ -20,30 +20,27 @@ public final class EventLoop {
     let base: OpaquePointer
     /// The moment this turn began. Monotonic; never civil time.
     public var now: MonotonicTime { turnMoment }
-    /// Not `now` itself: reads of a public stored property are checked for exclusive access in every other module.
+    /// Not `now` itself: accesses to a public stored property are checked for being exclusive, here and in every other module.
     private var turnMoment: MonotonicTime
     /// For other threads, which may see by it that the loop is stuck.
     public let pulse = LoopPulse()
     /// What the loop has done since `takeStatistics`.
-    public private(set) var statistics = LoopStatistics()
-
-    /// Measures the CPU time of every turn too, which costs a system call each.
-    public var measuresTurnCPU = false {
-        didSet { cpuAtTurnEnd = Self.threadCPU() }
-    }
+    public var statistics: LoopStatistics { counted }
+    private var counted = LoopStatistics()
 
     /// How long it may rest between turns while media wakes it very often: so much latency at most, for a third of the cost
     /// (`WakeModeration`); up to 4 ms make sense. Zero: never.
-    public var longestRest = Duration.zero {
-        didSet { moderation = WakeModeration(longestRest: longestRest) }
+    public var longestRest: Duration {
+        get { moderation.longestRest }
+        set { moderation = WakeModeration(longestRest: newValue) }
     }
     private var moderation = WakeModeration(longestRest: .zero)
     /// Somebody left something unread in this turn.
     private var isBehind = false
     /// Descriptors of media that were ready in this turn.
     private var mediaWakeUps = MediaWakeUps()
-    /// Called with the CPU time of every turn where `measuresTurnCPU` is on.
-    public var onTurnMeasured: (Duration) -> Void = { _ in }
+    /// Told of every turn's CPU time.
+    private var turnObserver: ((Duration) -> Void)?
 
     /// One object per type; see `resource`.
     private var resources: [ObjectIdentifier: AnyObject] = [:]
@@ -145,8 +142,15 @@ public final class EventLoop {
 
     /// The statistics so far, which begin anew.
     public func takeStatistics() -> LoopStatistics {
-        defer { statistics = LoopStatistics() }
-        return statistics
+        defer { counted = LoopStatistics() }
+        return counted
+    }
+
+    /// Measures the CPU time of every turn too, which costs a system call each.
+    /// - Parameter told: of each; nil ends it.
+    public func measureTurnCPU(_ told: ((Duration) -> Void)?) {
+        turnObserver = told
+        cpuAtTurnEnd = Self.threadCPU()
     }
 
     private static func nanoseconds(of clock: clockid_t) -> Int64 {
@@ -180,14 +184,14 @@ extension EventLoop {
         guard isInTurn else { return }
         isInTurn = false
         pulse.turnEnds()
-        statistics.record(turn: Self.monotonicNow() - turnStart)
-        if measuresTurnCPU {
+        counted.record(turn: Self.monotonicNow() - turnStart)
+        if let turnObserver {
             let cpu = Self.threadCPU()
-            statistics.record(cpu: cpu - cpuAtTurnEnd)
-            onTurnMeasured(cpu - cpuAtTurnEnd)
+            counted.record(cpu: cpu - cpuAtTurnEnd)
+            turnObserver(cpu - cpuAtTurnEnd)
             cpuAtTurnEnd = cpu
         }
-        if longestRest > .zero, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
+        if moderation.longestRest > .zero, let end = moderation.turnEnded(startedAt: turnStart, media: mediaWakeUps), !isBehind {
             rest(until: end)
         }
         (isBehind, mediaWakeUps) = (false, MediaWakeUps())
@@ -256,7 +260,7 @@ extension EventLoop {
         armedDeadline = nil
         isServingTimers = true
         while let timer = timers.popFirst(before: now) {
-            statistics.record(lag: now - timer.wakeUp)
+            counted.record(lag: now - timer.wakeUp)
             timer.fire(at: now)
         }
         isServingTimers = false
@@ -312,7 +316,7 @@ public struct LoopStatistics: Equatable, Sendable {
     public var turns = 0
     /// Time between waking up and waiting again, summed.
     public var busy = Duration.zero
-    /// CPU time of the thread in those turns; measured only when the loop's `measuresTurnCPU` is on.
+    /// CPU time of the thread in those turns; measured only where the loop was told to (`measureTurnCPU`).
     public var cpu = Duration.zero
     /// The most that one turn took of it.
     public var longestTurnCPU = Duration.zero

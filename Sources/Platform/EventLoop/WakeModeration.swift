@@ -39,6 +39,8 @@ struct WakeModeration {
         turnInterval = turnIntervals.lowerBound
     }
 
+    var longestRest: Duration { turnIntervals.upperBound }
+
     /// A turn ended that began at `start`.
     /// - Parameter media: what of media was ready in it.
     /// - Returns: until when the loop shall rest, timers excepted; nil when it shall not.

@@ -43,14 +43,10 @@ public final class LoopMetrics {
         ) { [longestTurn] in longestTurn.value }
         lastTurn = loop.schedule(after: .seconds(1), tolerance: .seconds(1)) { [unowned self] in isLastTurnDue = false }
         isLastTurnDue = true
-        loop.measuresTurnCPU = true
-        loop.onTurnMeasured = { [unowned self] in turned($0) }
+        loop.measureTurnCPU { [unowned self] in turned($0) }
     }
 
-    deinit {
-        loop.onTurnMeasured = { _ in }
-        loop.measuresTurnCPU = false
-    }
+    deinit { loop.measureTurnCPU(nil) }
 
     private func turned(_ cpu: Duration) {
         turnCPU.observe(cpu)
