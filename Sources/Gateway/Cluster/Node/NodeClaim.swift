@@ -17,10 +17,15 @@ package struct NodeClaim: Sendable {
     /// The generation that the claim may take over.
     var expected: UInt64 = 0
     /// Who holds it, as the server said last.
-    var incumbent: RemoteLease?
-    var isOwnerSilent = false
+    private(set) var incumbent: RemoteLease?
+    private(set) var isOwnerSilent = false
     /// When an owner that is silent may be dead at the earliest; nil before the server said when it was heard of.
-    var inquiresAt: MonotonicTime?
+    private(set) var inquiresAt: MonotonicTime?
+
+    /// A waiting claim asks again that often, and at the moment when the lease ends.
+    static let retryInterval = Duration.seconds(1)
+    /// Clocks tick in milliseconds, and not all alike.
+    private static let tick = Duration.milliseconds(10)
 
     enum Phase: Equatable {
         case new
@@ -37,4 +42,45 @@ package struct NodeClaim: Sendable {
     }
 
     var waitsUntil: MonotonicTime? { if case .waiting(let until) = phase { until } else { nil } }
+}
+
+// MARK: - The owner of the lease
+
+extension NodeClaim {
+    /// - Parameter question: whether it still has the lease.
+    mutating func asks(_ owner: RemoteLease, question: Int) {
+        (incumbent, isOwnerSilent, inquiresAt) = (owner, false, nil)
+        phase = .asking(question: question)
+    }
+
+    /// Whom it has asked that; nil where it does not wait for that question any more.
+    func owner(askedBy question: Int) -> RemoteLease? { phase == .asking(question: question) ? incumbent : nil }
+
+    /// The owner did not answer: the server is asked when it was last heard of.
+    mutating func ownerIsSilent() { isOwnerSilent = true }
+
+    /// How long to wait before it asks for the lease again; nil where its owner has to be asked first.
+    /// - Parameter remaining: so long the lease lives on if nobody renews it.
+    func pause(for owner: RemoteLease, _ remaining: Duration, _ now: MonotonicTime) -> Duration? {
+        guard isOwnerSilent, incumbent == owner else { return nil }
+        return min(Self.retryInterval, remaining, inquiresAt.map { $0 - now } ?? Self.retryInterval)
+    }
+
+    /// The server has said when the owner was last heard of.
+    /// - Parameters:
+    ///   - age: how long ago; nil where the server does not know it.
+    ///   - silence: after which a node is dead.
+    ///   - trust: from when on it is the node that is silent, and not the server.
+    /// - Returns: the generation of its lease if it is dead; 0: it may live.
+    mutating func ownerWasHeard(
+        _ age: Duration?, silence: Duration, trust: MonotonicTime, _ now: MonotonicTime
+    ) -> UInt64 {
+        if let age, age >= silence, now >= trust { return incumbent?.lease.generation ?? 0 }
+        let deathAt = now + max(.zero, silence - (age ?? .zero)) + Self.tick
+        // It was to be dead by now, and has been heard of since: what it said to us was lost.
+        let livesOn = inquiresAt != nil && age.map { $0 < silence } == true
+        isOwnerSilent = !livesOn
+        inquiresAt = livesOn ? nil : max(deathAt, trust)
+        return 0
+    }
 }

@@ -3,9 +3,6 @@ package import Wire
 
 /// Asking for leases: of the server, and of the owner of a live one.
 extension NodeMachine {
-    /// A waiting claim asks again that often, and at the moment when the lease ends.
-    static let retryInterval = Duration.seconds(1)
-
     package mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
         var claim = claim
         claim.patienceEnds = now + settings.cluster.claimPatience
@@ -67,7 +64,7 @@ extension NodeMachine {
         switch answer {
         case .granted(let grant): return granted(number, arguments, grant, now)
         case .full: return finish(number, [.refused(claim: number, .full)], now)
-        case .wait: return wait(number, Self.retryInterval, now)
+        case .wait: return wait(number, NodeClaim.retryInterval, now)
         case .held(let remote, let remaining): return heldByAnother(number, remote, remaining, now)
         }
     }
@@ -105,16 +102,10 @@ extension NodeMachine {
         claims.saw(remote.lease.generation, by: claim.key, now)
         // Whoever wants to take over has seen another one: the caller looks at this one before it asks again.
         if claim.takesOver { return heldElsewhere(number, remote, progress: now, now) }
-        if claim.isOwnerSilent, claim.incumbent == remote {
-            let inquiry = claim.inquiresAt.map { $0 - now } ?? Self.retryInterval
-            return wait(number, min(Self.retryInterval, remaining, inquiry), now)
-        }
+        if let pause = claim.pause(for: remote, remaining, now) { return wait(number, pause, now) }
         guard now < claim.patienceEnds else { return finish(number, [.refused(claim: number, .inUse)], now) }
-        claims[number]?.incumbent = remote
-        claims[number]?.isOwnerSilent = false
-        claims[number]?.inquiresAt = nil
         let question = owners.ask(remote, for: .claim(number), now)
-        claims[number]?.phase = .asking(question: question.number)
+        claims[number]?.asks(remote, question: question.number)
         return [.send(.ask(question), to: remote.node)]
     }
 

@@ -20,32 +20,23 @@ extension NodeMachine {
         switch question.asker {
         case .watch(let watch): return owners.answered(holding, ofWatch: watch, askedAt: question.askedAt, now)
         case .claim(let claim):
-            guard let incumbent = incumbent(of: claim, askedBy: number) else { return [] }
+            guard let incumbent = claims[claim]?.owner(askedBy: number) else { return [] }
             owners.noteAnswer(of: incumbent.node, now)
             if case .live(let age) = holding { return heldElsewhere(claim, incumbent, progress: question.askedAt - age, now) }
             claims[claim]?.expected = incumbent.lease.generation
             return attempt(claim, now)
         }
     }
-
-    /// - Returns: nil where the claim does not wait for that question any more.
-    private func incumbent(of claim: Int, askedBy question: Int) -> RemoteLease? {
-        guard let claim = claims[claim], claim.phase == .asking(question: question) else { return nil }
-        return claim.incumbent
-    }
 }
 
 // MARK: - An owner that does not answer
 
 extension NodeMachine {
-    /// Clocks tick in milliseconds, and not all alike.
-    private static let tick = Duration.milliseconds(10)
-
     /// A watch asks again in its time.
     /// - Parameter number: of the question.
     mutating func ownerIsSilent(_ number: Int, _ asker: LeaseOwners.Asker, _ now: MonotonicTime) -> [ClusterAction] {
         guard case .claim(let claim) = asker, claims[claim]?.phase == .asking(question: number) else { return [] }
-        claims[claim]?.isOwnerSilent = true
+        claims[claim]?.ownerIsSilent()
         return inquire(claim, now)
     }
 
@@ -58,17 +49,10 @@ extension NodeMachine {
 
     /// - Parameter age: how long ago the owner was heard of; nil where the server does not know it.
     mutating func heardOfOwner(_ number: Int, _ age: Duration?, _ now: MonotonicTime) -> [ClusterAction] {
-        guard let claim = claims[number], claim.phase == .inquiring else { return [] }
+        guard claims[number]?.phase == .inquiring else { return [] }
         let silence = settings.cluster.deathSilence
         let trust = outage.trust(inSilenceOf: silence)
-        if let age, age >= silence, now >= trust {
-            return attempt(number, now, ofDeadOwner: claim.incumbent?.lease.generation ?? 0)
-        }
-        let deathAt = now + max(.zero, silence - (age ?? .zero)) + Self.tick
-        // It was to be dead by now, and has been heard of since: what it said to us was lost.
-        let livesOn = claim.inquiresAt != nil && age.map { $0 < silence } == true
-        claims[number]?.isOwnerSilent = !livesOn
-        claims[number]?.inquiresAt = livesOn ? nil : max(deathAt, trust)
-        return attempt(number, now)
+        let dead = claims[number]?.ownerWasHeard(age, silence: silence, trust: trust, now)
+        return attempt(number, now, ofDeadOwner: dead ?? 0)
     }
 }
