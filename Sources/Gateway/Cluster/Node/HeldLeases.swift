@@ -1,3 +1,4 @@
+import Admission
 import Wire
 
 /// The leases that this node holds, by stage, and those that it gave back without the server's answer.
@@ -99,7 +100,7 @@ extension HeldLeases {
     }
 }
 
-// MARK: - Renewing
+// MARK: - Renewing, and losing
 
 extension HeldLeases {
     /// All that is held, one call for each stage.
@@ -121,5 +122,40 @@ extension HeldLeases {
         guard contains(stage: stage) else { return nil }
         defer { renewedAt[stage] = now }
         return renewedAt[stage].map { now - $0 }
+    }
+
+    /// What the server has found of the leases that it was asked to renew.
+    mutating func follow(
+        _ results: [ClusterAnswer.Renewal], of leases: [ClusterCall.RenewedLease], onStage stage: String
+    ) -> [ClusterAction] {
+        var actions: [ClusterAction] = []
+        for (asked, result) in zip(leases, results) {
+            // What was given back or taken over here meanwhile is not the lease that was asked for.
+            let key = LeaseKey(stageID: stage, participantID: asked.participantID)
+            guard let lease = asGranted(LeaseIdentity(key, generation: asked.generation)) else { continue }
+            actions += follow(result, of: lease)
+        }
+        return actions
+    }
+
+    /// - Parameter lease: as its session knows it.
+    private mutating func follow(_ result: ClusterAnswer.Renewal, of lease: LeaseIdentity) -> [ClusterAction] {
+        switch result {
+        case .ok: return []
+        case .lost(_, let generation):
+            lose(lease.key, to: generation)
+            return [.end(lease, .takenOver)]
+        case .end(let ending): return [.end(lease, LeaseEnd(ending))]
+        case .revived(let generation):
+            revive(lease.key, as: generation)
+            return [.revive(lease, generation: generation)]
+        }
+    }
+
+    /// Another node says that it has a participant's lease.
+    mutating func takenOver(by lease: LeaseIdentity) -> [ClusterAction] {
+        guard let entry = self[lease.key], entry.generation < lease.generation else { return [] }
+        lose(lease.key, to: lease.generation)
+        return [.end(LeaseIdentity(lease.key, generation: entry.granted), .takenOver)]
     }
 }

@@ -176,28 +176,7 @@ extension NodeMachine {
         if let pause = held.renewed(stage: stage, at: now), pause > settings.cluster.leaseLifetime {
             outage.begin(.expired, at: now)
         }
-        var actions: [ClusterAction] = []
-        for (asked, result) in zip(leases, results) {
-            // What was given back or taken over here meanwhile is not the lease that was asked for.
-            let key = LeaseKey(stageID: stage, participantID: asked.participantID)
-            guard let lease = held.asGranted(LeaseIdentity(key, generation: asked.generation)) else { continue }
-            actions += follow(result, lease)
-        }
-        return actions
-    }
-
-    /// - Parameter lease: as its session knows it.
-    private mutating func follow(_ result: ClusterAnswer.Renewal, _ lease: LeaseIdentity) -> [ClusterAction] {
-        switch result {
-        case .ok: return []
-        case .lost(_, let generation):
-            held.lose(lease.key, to: generation)
-            return [.end(lease, .takenOver)]
-        case .end(let ending): return [.end(lease, LeaseEnd(ending))]
-        case .revived(let generation):
-            held.revive(lease.key, as: generation)
-            return [.revive(lease, generation: generation)]
-        }
+        return held.follow(results, of: leases, onStage: stage)
     }
 
     /// Gives a lease back; another one of the same participant stays.
@@ -272,10 +251,7 @@ extension NodeMachine {
         case .end(let lease, let ending):
             guard let lease = held.asGranted(lease) else { return [] }
             return [.end(lease, LeaseEnd(ending))]
-        case .takenOver(let lease):
-            guard let entry = held[lease.key], entry.generation < lease.generation else { return [] }
-            held.lose(lease.key, to: lease.generation)
-            return [.end(LeaseIdentity(lease.key, generation: entry.granted), .takenOver)]
+        case .takenOver(let lease): return held.takenOver(by: lease)
         }
     }
 
