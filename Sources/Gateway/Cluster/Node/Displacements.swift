@@ -1,9 +1,10 @@
 import Settings
 import Wire
 
-/// Leases that were taken over of nodes which had answered a moment before, and so tell the history themselves that they are over.
+/// Who tells the history that a lease is over in whose place this node was granted another.
 ///
-/// Should such a node die meanwhile, nobody else knows any more what it held: the history is told for it a little later.
+/// A node that had answered a moment before tells it itself. Should it die meanwhile, nobody else knows any more what it held: the
+/// history is told for it a little later.
 struct Displacements: Sendable {
     private struct Displacement {
         let lease: EndedLease
@@ -13,13 +14,34 @@ struct Displacements: Sendable {
     /// So long after its next renewal a node has told the history what it has lost, or is dead.
     static let reading = Duration.seconds(1)
 
+    private let nodeID: String
     private let renewalInterval: Duration
     /// In the order in which they are told.
     private var displacements: [Displacement] = []
 
-    init(_ settings: NodeSettings) { renewalInterval = settings.cluster.renewalInterval }
+    init(_ settings: NodeSettings) { (nodeID, renewalInterval) = (settings.nodeID, settings.cluster.renewalInterval) }
 
     var deadline: MonotonicTime? { displacements.first?.toldAt }
+
+    /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
+    /// with it: where the answer to its claim was lost, nobody knows of that.
+    /// - Parameters:
+    ///   - isHeldHere: whether a lease of the participant is known here.
+    ///   - isThere: whether the node that had it has just answered.
+    mutating func follow(
+        _ displaced: ClusterAnswer.Displaced, by lease: LeaseIdentity, isHeldHere: Bool, isThere: Bool, _ now: MonotonicTime
+    ) -> [ClusterAction] {
+        let closed = ClusterAction.closed(stage: lease.key.stageID, [displaced.lease])
+        if displaced.node == nodeID {
+            // A publish that is known here goes on under the new lease, and who watches was displaced by nobody.
+            return isHeldHere || lease.key.isAudience ? [] : [closed]
+        }
+        let takenOver = ClusterAction.send(.takenOver(lease), to: displaced.node)
+        // A node that is there tells the history itself: receivers of events are not to hear it from both.
+        guard isThere else { return [closed, takenOver] }
+        add(displaced.lease, now)
+        return [takenOver]
+    }
 
     mutating func add(_ lease: EndedLease, _ now: MonotonicTime) {
         displacements.append(Displacement(lease: lease, toldAt: now + renewalInterval + Self.reading))

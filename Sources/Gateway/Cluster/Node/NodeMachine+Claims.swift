@@ -73,26 +73,14 @@ extension NodeMachine {
         _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ grant: ClusterAnswer.Grant, _ now: MonotonicTime
     ) -> [ClusterAction] {
         let lease = LeaseIdentity(arguments.key, generation: grant.generation)
-        let actions = grant.displaced.map { follow($0, by: lease, now) } ?? []
+        var actions: [ClusterAction] = []
+        if let displaced = grant.displaced {
+            actions = displacements.follow(
+                displaced, by: lease, isHeldHere: held[lease.key] != nil, isThere: owners.hasJustAnswered(displaced.node, now),
+                now)
+        }
         keep(lease, arguments.set, arguments.credential, grant.session, now)
         return finish(number, actions + [.granted(claim: number, lease, grant.session)], now)
-    }
-
-    /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
-    /// with it: where the answer to its claim was lost, nobody knows of that.
-    private mutating func follow(
-        _ displaced: ClusterAnswer.Displaced, by lease: LeaseIdentity, _ now: MonotonicTime
-    ) -> [ClusterAction] {
-        let closed = ClusterAction.closed(stage: lease.key.stageID, [displaced.lease])
-        if displaced.node == settings.nodeID {
-            // A publish that is known here goes on under the new lease, and who watches was displaced by nobody.
-            return held[lease.key] != nil || lease.key.isAudience ? [] : [closed]
-        }
-        let takenOver = ClusterAction.send(.takenOver(lease), to: displaced.node)
-        // A node that is there tells the history itself: receivers of events are not to hear it from both.
-        guard owners.hasJustAnswered(displaced.node, now) else { return [closed, takenOver] }
-        displacements.add(displaced.lease, now)
-        return [takenOver]
     }
 
     private mutating func heldByAnother(
