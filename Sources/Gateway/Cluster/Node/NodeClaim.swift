@@ -72,9 +72,7 @@ extension NodeClaim {
     ///   - silence: after which a node is dead.
     ///   - trust: from when on it is the node that is silent, and not the server.
     /// - Returns: the generation of its lease if it is dead; 0: it may live.
-    mutating func ownerWasHeard(
-        _ age: Duration?, silence: Duration, trust: MonotonicTime, _ now: MonotonicTime
-    ) -> UInt64 {
+    mutating func ownerWasHeard(_ age: Duration?, silence: Duration, trust: MonotonicTime, _ now: MonotonicTime) -> UInt64 {
         if let age, age >= silence, now >= trust { return incumbent?.lease.generation ?? 0 }
         let deathAt = now + max(.zero, silence - (age ?? .zero)) + Self.tick
         // It was to be dead by now, and has been heard of since: what it said to us was lost.
