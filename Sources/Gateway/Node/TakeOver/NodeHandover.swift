@@ -135,30 +135,8 @@ final class NodeHandover {
 
     // MARK: - Actions
 
+    /// One table, in the order of `HandoverMachine.Action` and without a default: nothing that the machine may say is left undone.
     private func perform(_ action: HandoverMachine.Action) {
-        switch action {
-        case .accept, .refuse, .send, .offer, .tellLiving, .tellReservations, .tellPredecessors, .tellProgress, .close:
-            tell(action)
-        case .suspendAdministration, .resumeAdministration, .suspendStore, .resumeStore, .takeBack: handStore(action)
-        case .admit, .suspendAccepting, .relay, .suspendReading, .resumeWorkers: handTraffic(action)
-        case .listen, .passName, .takeBackName: handName(action)
-        case .tellPredecessor(let isSucceeded): environment.predecessor()?.tell(weAreSucceeded: isSucceeded)
-        case .outlive: environment.drain.outlive { [unowned self] in put { $0.drained() } }
-        case .comeBack: environment.drain.comeBack()
-        case .terminate: environment.drain.terminate()
-        case .abandon: environment.drain.abandon()
-        case .end(let lease, let end): environment.embedded.leases.end(lease, end)
-        case .answer(let number, let request): answer(number, request)
-        case .wake(let delay):
-            alarm = delay.map { loop.schedule(after: $0) { [unowned self] in put { $0.timePassed() } } }
-        case .clear: (alarm, progress, links) = (nil, nil, [])
-        case .forgetConnection: channel = nil
-        case .log(let event): log(event)
-        }
-    }
-
-    /// What the successor hears.
-    private func tell(_ action: HandoverMachine.Action) {
         switch action {
         case .accept: accept()
         case .refuse(let reason): refuse(because: reason)
@@ -167,61 +145,40 @@ final class NodeHandover {
         case .tellLiving: channel?.send(Array(environment.embedded.leases.living)) { .living($0) }
         case .tellReservations: tellReservations()
         case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
-        case .tellProgress:
-            progress = channel.map {
-                ProgressFeed(loop: loop, channel: $0, leases: environment.embedded.leases, sessions: environment.sessions)
-            }
+        case .tellProgress: tellProgress()
         case .close: channel?.close()
-        default: break
-        }
-    }
 
-    /// Files, and what reads and writes them for others.
-    private func handStore(_ action: HandoverMachine.Action) {
-        let (leases, store) = (environment.embedded.leases, environment.embedded.store)
-        switch action {
-        case .suspendAdministration:
-            environment.admin.suspend()
-            environment.events.suspend()
-        case .resumeAdministration:
-            environment.admin.resume()
-            environment.events.resume()
-        case .suspendStore: store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
-        case .resumeStore:
-            store.resume(sparing: leases.living) { [sender = mailbox?.sender] in _ = sender?.send(.storeResumed($0)) }
-        case .takeBack(let recovered):
-            leases.takeBack(recovered)
-            environment.services.contract.takeBack()
-        default: break
-        }
-    }
-
-    /// Connections and datagrams.
-    private func handTraffic(_ action: HandoverMachine.Action) {
-        switch action {
+        case .suspendAdministration: suspendAdministration()
+        case .resumeAdministration: resumeAdministration()
+        case .suspendStore: suspendStore()
+        case .resumeStore: resumeStore()
+        case .takeBack(let recovered): takeBack(recovered)
         case .admit(let admits): environment.services.gate.setClosed(!admits, because: .draining)
-        case .suspendAccepting(let step):
-            environment.workers.tell(
-                .suspendAccepting { [sender = mailbox?.sender] in _ = sender?.send(.workerDone(step: step)) })
+        case .suspendAccepting(let step): suspendAccepting(step)
         case .relay: relay()
         case .suspendReading(let step): suspendReading(step)
         case .resumeWorkers: environment.workers.tell(.resume)
-        default: break
+        case .listen(let isOpen): listen(isOpen)
+        case .passName(let process): environment.notifier?.passOn(to: process)
+        case .takeBackName: takeBackName()
+        case .tellPredecessor(let isSucceeded): environment.predecessor()?.tell(weAreSucceeded: isSucceeded)
+
+        case .outlive: environment.drain.outlive { [unowned self] in put { $0.drained() } }
+        case .comeBack: environment.drain.comeBack()
+        case .terminate: environment.drain.terminate()
+        case .abandon: environment.drain.abandon()
+
+        case .end(let lease, let end): environment.embedded.leases.end(lease, end)
+        case .answer(let number, let request): answer(number, request)
+
+        case .wake(let delay): wake(after: delay)
+        case .clear: (alarm, progress, links) = (nil, nil, [])
+        case .forgetConnection: channel = nil
+        case .log(let event): log(event)
         }
     }
 
-    /// By which successors and the service manager know the node.
-    private func handName(_ action: HandoverMachine.Action) {
-        switch action {
-        case .listen(true): if (try? door.open()) == nil { Log.event(.error, "handover_not_offered") }
-        case .listen(false): door.close()
-        case .passName(let process): environment.notifier?.passOn(to: process)
-        case .takeBackName:
-            environment.tellHolder()
-            environment.notifier?.takeBack()
-        default: break
-        }
-    }
+    // MARK: - What the successor hears
 
     private func accept() {
         channel = newcomer
@@ -261,6 +218,43 @@ final class NodeHandover {
         }
     }
 
+    private func tellProgress() {
+        progress = channel.map {
+            ProgressFeed(loop: loop, channel: $0, leases: environment.embedded.leases, sessions: environment.sessions)
+        }
+    }
+
+    // MARK: - What of this node goes, and comes back
+
+    private func suspendAdministration() {
+        environment.admin.suspend()
+        environment.events.suspend()
+    }
+
+    private func resumeAdministration() {
+        environment.admin.resume()
+        environment.events.resume()
+    }
+
+    private func suspendStore() {
+        environment.embedded.store.suspend { [sender = mailbox?.sender] in _ = sender?.send(.storeSuspended) }
+    }
+
+    private func resumeStore() {
+        let (leases, store) = (environment.embedded.leases, environment.embedded.store)
+        store.resume(sparing: leases.living) { [sender = mailbox?.sender] in _ = sender?.send(.storeResumed($0)) }
+    }
+
+    private func takeBack(_ recovered: EmbeddedStore.Recovered) {
+        environment.embedded.leases.takeBack(recovered)
+        environment.services.contract.takeBack()
+    }
+
+    private func suspendAccepting(_ step: Int) {
+        environment.workers.tell(
+            .suspendAccepting { [sender = mailbox?.sender] in _ = sender?.send(.workerDone(step: step)) })
+    }
+
     private func relay() {
         let sender = mailbox?.sender
         environment.embedded.store.relay { writes in _ = sender?.send(.history(writes)) }
@@ -276,6 +270,18 @@ final class NodeHandover {
         links = []
     }
 
+    private func listen(_ isOpen: Bool) {
+        guard isOpen else { return door.close() }
+        if (try? door.open()) == nil { Log.event(.error, "handover_not_offered") }
+    }
+
+    private func takeBackName() {
+        environment.tellHolder()
+        environment.notifier?.takeBack()
+    }
+
+    // MARK: - What else is done
+
     private func answer(_ number: Int, _ handed: HandedRequest) {
         guard let request = handed.request else {
             channel?.send(.response(number: number, HandedResponse(HTTPResponse(.badRequest))))
@@ -283,6 +289,10 @@ final class NodeHandover {
         }
         let sender = mailbox?.sender
         environment.workers.tell(.answer(request) { _ = sender?.send(.answered(number, HandedResponse($0))) }, worker: 0)
+    }
+
+    private func wake(after delay: Duration?) {
+        alarm = delay.map { loop.schedule(after: $0) { [unowned self] in put { $0.timePassed() } } }
     }
 
     private func log(_ event: HandoverMachine.Event) {
