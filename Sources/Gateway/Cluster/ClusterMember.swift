@@ -32,7 +32,7 @@ public final class ClusterMember {
     private let connection: ClusterConnection
     private var machine: NodeMachine
     private let publishers: LocalPublishers
-    private var desk = AudienceDesk()
+    private let audiences: LocalAudiences
     private var claims = ReplyTable<Claimant>(maximumCount: maximumWaiting)
     private var looks = ReplyTable<(ClusterAnswer.StageView?) -> Void>(maximumCount: maximumWaiting)
     private var mailbox: Mailbox<ClusterOrder>?
@@ -53,10 +53,15 @@ public final class ClusterMember {
             sources: NodeMachine.Sources(makeSessionID: Identifier.stageSession, wallNow: leases.environment.wallNow),
             now: loop.now)
         machine.record = record.text
-        publishers = LocalPublishers(leases)
+        (publishers, audiences) = (LocalPublishers(leases), LocalAudiences(loop: loop, leases))
         connection = try ClusterConnection(loop: loop, settings: leases.settings, redis: redis)
         mailbox = try Mailbox(loop: loop) { [unowned self] in take($0) }
         connection.onStateChange = { [unowned self] in changed($0) }
+        audiences.claim = { [unowned self] in claim(forAudienceOf: $0) }
+        audiences.release = { [unowned self] in perform(machine.release($0, clock)) }
+        audiences.announce = { [unowned self] in
+            announce($0.sessionID, ofStage: ResourceName.identifier(inARN: $0.stageARN))
+        }
     }
 
     /// Serves claims from now on; they are refused until the server is there.
@@ -96,11 +101,11 @@ public final class ClusterMember {
 
     private func rearm() {
         guard !isClosed else { return }
-        let deadline = desk.deadline.map { min($0, machine.deadline) } ?? machine.deadline
+        let deadline = audiences.deadline.map { min($0, machine.deadline) } ?? machine.deadline
         let rest = max(.zero, deadline - clock)
         if let timer { return timer.rearm(after: rest) }
         timer = loop.schedule(after: rest) { [unowned self] in
-            perform(desk.timePassed(clock))
+            audiences.timePassed()
             perform(machine.timePassed(clock))
         }
     }
@@ -173,17 +178,20 @@ extension ClusterMember {
         case .endAll(let arn, let refusal):
             let stage = ResourceName.identifier(inARN: arn)
             perform(machine.end(stage: stage, participant: nil, LeaseEnding(refusal)))
-        case .announced(let stage, let session): perform([.call(.announce(stage: stage, sessionID: session))])
+        case .announced(let stage, let session): announce(session, ofStage: stage)
         case .refused(let grant, let ingestProtocol, let code): refused(grant, ingestProtocol, code)
-        case .watchStarted(let watching): perform(desk.started(watching))
-        case .watchStopped(let watching): perform(desk.stopped(watching))
-        case .watchRefused(let watching, let code): refused(watching, code)
+        case .watchStarted(let watching): audiences.started(watching)
+        case .watchStopped(let watching): audiences.stopped(watching)
+        case .watchRefused(let watching, let code):
+            look(at: watching.grant.stageID, begins: false) { [unowned self] in audiences.refused(watching, code, $0) }
         case .look(let stages, let reply): look(at: stages, reply)
         case .watchEnded(let watch):
             publishers.watchEnded(watch)
             machine.watchEnded(watch)
         case .stateChanged: validateSoon()
         }
+        // Those who watch may have changed their deadline, with nothing to ask of the machine.
+        rearm()
     }
 
     /// Many changes come at once, as when a stage is deleted: they are looked at together.
@@ -203,16 +211,24 @@ extension ClusterMember {
         perform(machine.claim(NodeClaim(claim, number: number), clock))
     }
 
+    private func claim(forAudienceOf stage: String) {
+        let claimant = Claimant.audience(stageID: stage)
+        guard let number = claims.insert(claimant) else { return refuse(claimant, Refusal(.overloaded)) }
+        let key = LeaseKey.audience(ofStage: stage, node: leases.settings.nodeID)
+        let claim = NodeClaim(number: number, key: key, set: "", credential: "", takesOver: false, isToken: true)
+        perform(machine.claim(claim, clock))
+    }
+
     private func refuse(_ claimant: Claimant, _ refusal: Refusal) {
         switch claimant {
         case .publisher(let claim): claim.reply(.refused(refusal))
-        case .audience(let stage): desk.refused(stageID: stage, clock)
+        case .audience(let stage): audiences.refused(stageID: stage)
         }
     }
 
     private func granted(_ number: Int, _ lease: LeaseIdentity, _ session: SharedSession) {
         guard let claimant = claims.remove(number) else { return }
-        guard case .publisher(let claim) = claimant else { return perform(desk.granted(lease, session)) }
+        guard case .publisher(let claim) = claimant else { return audiences.granted(lease, session) }
         if !publishers.granted(claim, lease, session) { perform(machine.release(lease, clock)) }
     }
 
@@ -237,54 +253,11 @@ extension ClusterMember {
     }
 
     private func end(_ lease: LeaseIdentity, _ end: LeaseEnd) {
-        guard lease.key.isAudience else { return publishers.end(lease, end) }
-        // Whose token was taken away is ended by itself; another of our name may have the lease.
-        if end == .takenOver { desk.lost(stageID: lease.key.stageID, clock) }
+        if lease.key.isAudience { audiences.end(lease, end) } else { publishers.end(lease, end) }
     }
 
     private func revive(_ lease: LeaseIdentity, _ generation: UInt64) {
-        guard lease.key.isAudience else { return publishers.revive(lease, generation: generation) }
-        perform(desk.revived(stageID: lease.key.stageID))
-    }
-
-    // MARK: - Those who watch
-
-    private func perform(_ actions: [AudienceDesk.Action]) {
-        for action in actions { perform(action) }
-        rearm()
-    }
-
-    private func perform(_ action: AudienceDesk.Action) {
-        switch action {
-        case .claim(let stage):
-            guard let number = claims.insert(.audience(stageID: stage)) else { return desk.refused(stageID: stage, clock) }
-            let key = LeaseKey.audience(ofStage: stage, node: leases.settings.nodeID)
-            perform(
-                machine.claim(
-                    NodeClaim(number: number, key: key, set: "", credential: "", takesOver: false, isToken: true), clock))
-        case .release(let lease): perform(machine.release(lease, clock))
-        case .start(let watching, let session):
-            let session = StageSession(stageARN: watching.grant.stageARN, session)
-            announce(session, if: leases.local.watchStarted(watching, session: session))
-        case .stop(let watching): leases.local.watchStopped(watching)
-        case .move(let arn, let session):
-            let session = StageSession(stageARN: arn, session)
-            announce(session, if: leases.local.moveViewers(to: session))
-        }
-    }
-
-    /// - Parameter isNew: the history has just learnt of it.
-    private func announce(_ session: StageSession, if isNew: Bool) {
-        let stage = ResourceName.identifier(inARN: session.stageARN)
-        if isNew { perform([.call(.announce(stage: stage, sessionID: session.sessionID))]) }
-    }
-
-    private func refused(_ watching: Watching, _ code: String) {
-        look(at: watching.grant.stageID, begins: false) { [unowned self] view in
-            guard let view, view.isRecorded, let session = view.session else { return }
-            let stageSession = StageSession(stageARN: watching.grant.stageARN, session)
-            leases.local.watchRefused(watching, errorCode: code, session: stageSession)
-        }
+        if lease.key.isAudience { audiences.revive(lease) } else { publishers.revive(lease, generation: generation) }
     }
 
     // MARK: - What is asked about stages
@@ -302,13 +275,18 @@ extension ClusterMember {
             let isLive = view.participants.contains(grant.participantID)
             let isNew = leases.local.refused(
                 grant, ingestProtocol, errorCode: code, session: StageSession(stageARN: grant.stageARN, session), isLive: isLive)
-            if isNew { perform([.call(.announce(stage: grant.stageID, sessionID: session.id))]) }
+            if isNew { announce(session.id, ofStage: grant.stageID) }
         }
     }
 
     private func look(at stage: String, begins: Bool, then: @escaping (ClusterAnswer.StageView?) -> Void) {
         guard let number = looks.insert(then) else { return then(nil) }
         perform(machine.look(at: stage, number: number, begins: begins))
+    }
+
+    /// The history has just learnt of the session.
+    private func announce(_ session: String, ofStage stage: String) {
+        perform([.call(.announce(stage: stage, sessionID: session))])
     }
 }
 
