@@ -15,10 +15,8 @@ import Wire
 /// The protocol is `RTMPServerSession`'s, what becomes of a `publish` is `RTMPPublish`'s; here they meet time and transport.
 final class RTMPConnection {
     private enum Phase {
-        /// A trusted balancer must say first for whom it speaks.
-        case awaitingPROXYHeader
-        /// The first byte tells RTMP, TLS and strays apart.
-        case sniffing
+        /// What comes before RTMP.
+        case opening
         case session
         /// The last words are on their way.
         case closing
@@ -46,8 +44,8 @@ final class RTMPConnection {
     private let loop: EventLoop
     private let receivedBytes: Counter
     private let accepted: MonotonicTime
-    private var balancerEndedTLS = false
-    private var phase: Phase
+    private var opening: ConnectionOpening
+    private var phase = Phase.opening
     private var session: RTMPServerSession
     private var publishCount: UInt64 = 0
     private var isHandshakeOver = false
@@ -57,7 +55,7 @@ final class RTMPConnection {
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         story = ConnectionStory(of: transport.remoteAddress)
         accepted = loop.now
-        phase = beginsWithProxyHeader ? .awaitingPROXYHeader : .sniffing
+        opening = ConnectionOpening(beginsWithProxyHeader: beginsWithProxyHeader)
         session = RTMPServerSession(crypto: .openSSL, pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
     }
@@ -66,7 +64,7 @@ final class RTMPConnection {
     var source: SocketAddress { story.source }
     var isLive: Bool { publish?.live != nil }
     /// As the encoder speaks it, to us or to a balancer that we trust.
-    private var ingestProtocol: IngestProtocol { transport.isTLS || balancerEndedTLS ? .rtmps : .rtmp }
+    private var ingestProtocol: IngestProtocol { transport.isTLS || opening.balancerEndedTLS ? .rtmps : .rtmp }
     /// What its unfinished messages make us keep.
     var partialByteCount: Int { session.partialByteCount }
     private var settings: RTMPSettings { ingest.settings }
@@ -74,12 +72,11 @@ final class RTMPConnection {
     // MARK: - Bytes
 
     /// Takes bytes as they lie in the loop's buffer.
-    /// - Returns: how many were consumed; the rest is to be given again with what follows.
+    /// - Returns: how many were consumed; the rest is to be given again, at once where some were, else with what follows.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count =
             switch phase {
-            case .awaitingPROXYHeader: unsafe readPROXYHeader(bytes)
-            case .sniffing: unsafe sniff(bytes)
+            case .opening: unsafe readOpening(bytes)
             case .session: unsafe readSession(bytes)
             case .closing, .closed: bytes.count
             }
@@ -87,19 +84,19 @@ final class RTMPConnection {
         return count
     }
 
-    private func readPROXYHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
-        do throws(PROXYHeader.ParseError) {
-            guard let header = try unsafe PROXYHeader.parse(bytes.bytes) else { return 0 }
+    private func readOpening(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch unsafe opening.receive(bytes.bytes, isTLS: transport.isTLS) {
+        case .wait: return 0
+        case .takeHeader(let header):
             if let client = header.source { (story.source, transport.remoteAddress) = (client, client) }
-            balancerEndedTLS = header.isSecure
-            phase = .sniffing
-            guard ingest.admit(self) else {
-                end(.connectionLost)
-                return bytes.count
-            }
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
-            return unsafe header.byteCount + (rest.isEmpty ? 0 : sniff(rest))
-        } catch {
+            if ingest.admit(self) { return header.byteCount }
+        case .startTLS:
+            if transport.startTLS() { return 0 }
+            story.log(.info, "rtmp_tls_not_configured")
+        case .beginSession:
+            phase = .session
+            return unsafe readSession(bytes)
+        case .close(let error):
             ingest.metrics.headless.increment()
             story.log(
                 .warning, "rtmp_proxy_header_missing",
@@ -107,24 +104,10 @@ final class RTMPConnection {
                     "reason": .error(error),
                     "hint": "RTMP from trustedProxies begins with a PROXY header, version 2 (HAProxy: send-proxy-v2)",
                 ])
-            end(.connectionLost)
-            return bytes.count
         }
-    }
-
-    private func sniff(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard let first = unsafe bytes.first else { return 0 }
-        guard first == Self.tlsHandshakeRecord, !transport.isTLS else {
-            phase = .session
-            return unsafe readSession(bytes)
-        }
-        if transport.startTLS() { return 0 }
-        story.log(.info, "rtmp_tls_not_configured")
         end(.connectionLost)
         return bytes.count
     }
-
-    private static let tlsHandshakeRecord: UInt8 = 0x16
 
     /// What follows an unanswered `publish` stays with the transport, which is paused until then.
     private func readSession(_ bytes: UnsafeRawBufferPointer) -> Int {
