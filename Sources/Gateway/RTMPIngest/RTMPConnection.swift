@@ -17,6 +17,8 @@ final class RTMPConnection {
     private enum Phase {
         /// What comes before RTMP.
         case opening
+        /// RTMP's.
+        case handshake
         case session
         /// The last words are on their way.
         case closing
@@ -48,7 +50,6 @@ final class RTMPConnection {
     private var phase = Phase.opening
     private var session: RTMPServerSession
     private var publishCount: UInt64 = 0
-    private var isHandshakeOver = false
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport, beginsWithProxyHeader: Bool) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
@@ -77,7 +78,7 @@ final class RTMPConnection {
         let count =
             switch phase {
             case .opening: unsafe readOpening(bytes)
-            case .session: unsafe readSession(bytes)
+            case .handshake, .session: unsafe readSession(bytes)
             case .closing, .closed: bytes.count
             }
         receivedBytes.increment(by: count)
@@ -94,7 +95,7 @@ final class RTMPConnection {
             if transport.startTLS() { return 0 }
             story.log(.info, "rtmp_tls_not_configured")
         case .beginSession:
-            phase = .session
+            phase = .handshake
             return unsafe readSession(bytes)
         case .close(let error):
             ingest.metrics.headless.increment()
@@ -122,7 +123,7 @@ final class RTMPConnection {
             failed(error)
             return bytes.count
         }
-        if !isHandshakeOver, session.isHandshakeComplete { handshakeCompleted() }
+        if case .handshake = phase, session.isHandshakeComplete { handshakeCompleted() }
         if countedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
         answer()
         return offset
@@ -132,7 +133,8 @@ final class RTMPConnection {
     private func answer() {
         guard session.hasOutput else { return }
         flush()
-        guard case .session = phase, transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
+        if case .closed = phase { return }
+        guard transport.pendingWriteByteCount > Self.maximumPendingWriteByteCount else { return }
         story.log(.info, "rtmp_peer_does_not_read")
         end(.connectionLost)
     }
@@ -283,7 +285,7 @@ final class RTMPConnection {
     }
 
     private func deadlinePassed() {
-        guard case .session = phase, isHandshakeOver else {
+        guard case .session = phase else {
             story.log(.info, "rtmp_handshake_timeout")
             return end(.connectionLost)
         }
@@ -298,8 +300,8 @@ final class RTMPConnection {
 
     /// The handshake is complete: what is left of the time to publish counts from accepting.
     private func handshakeCompleted() {
-        guard !isHandshakeOver else { return }
-        isHandshakeOver = true
+        guard case .handshake = phase else { return }
+        phase = .session
         story.note(.handshakeDone)
         setDeadline(after: max(.zero, settings.publishTimeout - (loop.now - accepted)))
     }
