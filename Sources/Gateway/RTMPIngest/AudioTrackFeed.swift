@@ -6,20 +6,12 @@ import StageHub
 import Transcoding
 import Wire
 
-/// The audio of one RTMP publish: AAC goes through the transcoder and comes back as Opus, Opus passes. Tracks beside the main one
-/// are passed over. Confined.
+/// The one track of an encoder's audio that is taken: AAC goes through the transcoder and comes back as Opus, Opus passes. Confined.
 final class AudioTrackFeed {
     /// Of a packet of 20 ms, as the transcoder makes them.
     private static let transcodedPacketTicks: Int64 = 960
     /// Raw AAC frames have at most 6,144 bits a channel.
     private static let maximumFrameByteCount = 8_192
-    /// An OpusHead of 255 channels has 276.
-    private static let maximumHeaderByteCount = 512
-
-    private enum Configuration: Equatable {
-        case aac(AudioSpecificConfig)
-        case opus
-    }
 
     private let publication: Publication
     private let writer: AudioFrameWriter
@@ -27,18 +19,15 @@ final class AudioTrackFeed {
     private let transcoder: AudioTranscoder
     /// The moment, for packets that come back from the transcoder.
     private let now: () -> MonotonicTime
-    private var configuration: Configuration?
-    /// Which of the two it is, for every frame: a look at the configuration itself would copy it.
+    /// The last sequence header, where that was AAC's.
+    private var config: AudioSpecificConfig?
+    /// Whose it was, for every frame: a look at the header itself would copy it.
     private var carriesOpus: Bool?
     private var stream: TranscodingStream?
     private let allowance = FrameAllowance()
-    private var failure: Refusal?
+    /// What ends the publish, found when packets came back from the transcoder.
+    private(set) var failure: Refusal?
     private var refusedCodec: AudioCodec?
-    private var mainTrack = MainTrack()
-    /// The last sequence header of each track, while the main one is not known.
-    private var headers: [UInt8: (codec: AudioCodec, body: [UInt8])] = [:]
-    private var passedOver: [PassedOverTracks.Audio] = []
-    private var hasFurther = false
     /// Where the last packet ended, in ticks.
     private var opusEnd: Int64?
     private(set) var lastMediaTime: Duration?
@@ -51,29 +40,9 @@ final class AudioTrackFeed {
         writer = AudioFrameWriter(publication: publication)
     }
 
-    /// Takes one audio message.
+    /// Takes its part of a message.
     /// - Returns: what ends the publish.
-    func receive(_ message: inout MediaMessage) -> Refusal? {
-        if let failure { return failure }
-        guard var tracks = MessageTracks<AudioTag>(of: &message) else {
-            publication.counters[.audio].count(byteCount: message.byteCount, endsFrame: false)
-            return nil
-        }
-        while let (tag, byteCount) = tracks.next(in: &message) {
-            if !mainTrack.isKnown, let refusal = lookForMain(tag, &message) { return refusal }
-            guard tag.trackID == mainTrack.id else {
-                passOver(tag, &message)
-                continue
-            }
-            let frames = message.counters.audioFrames
-            let refusal = take(tag, &message)
-            publication.counters[.audio].count(byteCount: byteCount, endsFrame: message.counters.audioFrames > frames)
-            if let refusal { return refusal }
-        }
-        return nil
-    }
-
-    private func take(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
+    func take(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
         let body = unsafe message.body(of: tag)
         switch (tag.packet, tag.codec) {
         case (.sequenceStart, _): return unsafe configure(tag.codec, body, &message)
@@ -82,39 +51,6 @@ final class AudioTrackFeed {
         case (.codedFrames, _): return refuse(tag.codec, &message)
         default: return nil
         }
-    }
-
-    /// Where nothing has come of track 0, another one is the publish's, with the sequence header that it has sent.
-    private func lookForMain(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
-        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: message.arrival)
-        else { return nil }
-        passedOver.removeAll { $0.id == mainTrack.id }
-        let header = headers[mainTrack.id]
-        headers = [:]
-        guard let header else { return nil }
-        return unsafe header.body.withUnsafeBytes { unsafe configure(header.codec, $0, &message) }
-    }
-
-    private func passOver(_ tag: AudioTag, _ message: inout MediaMessage) {
-        if !mainTrack.isKnown, tag.packet == .sequenceStart, tag.body.count <= Self.maximumHeaderByteCount,
-            headers[tag.trackID] != nil || headers.count < TrackPlaces.maximumTrackCount
-        {
-            headers[tag.trackID] = unsafe (codec: tag.codec, body: Array(message.body(of: tag)))
-        }
-        message.counters.otherTracks += 1
-        guard !passedOver.contains(where: { $0.id == tag.trackID }) else { return }
-        if passedOver.count + 1 < TrackPlaces.maximumTrackCount {
-            passedOver.append(PassedOverTracks.Audio(id: tag.trackID, codec: tag.codec))
-        } else {
-            hasFurther = true
-        }
-    }
-
-    /// What is not forwarded.
-    func note(in tracks: inout PassedOverTracks) {
-        guard mainTrack.isKnown else { return }
-        tracks.audio = passedOver
-        if hasFurther { tracks.hasFurther = true }
     }
 
     /// Nothing more comes back from the transcoder.
@@ -128,7 +64,8 @@ final class AudioTrackFeed {
     }
 
     /// Takes a sequence header.
-    private func configure(
+    /// - Returns: what ends the publish.
+    func configure(
         _ codec: AudioCodec, _ header: UnsafeRawBufferPointer, _ message: inout MediaMessage
     ) -> Refusal? {
         switch codec {
@@ -139,19 +76,19 @@ final class AudioTrackFeed {
     }
 
     private func configureAAC(_ header: UnsafeRawBufferPointer, _ message: inout MediaMessage) -> Refusal? {
-        guard let config = try? unsafe AudioSpecificConfig(parsing: header.bytes) else {
+        guard let new = try? unsafe AudioSpecificConfig(parsing: header.bytes) else {
             message.counters.malformed += 1
             return nil
         }
-        guard configuration != .aac(config) else { return nil }
-        let refusal = inspector?.audioConfigured(config, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
+        guard new != config else { return nil }
+        let refusal = inspector?.audioConfigured(new, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
         if let refusal { return refusal }
-        (configuration, carriesOpus) = (.aac(config), false)
+        (config, carriesOpus) = (new, false)
         // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
         stream =
-            config.isLowComplexity ? transcoder.open(config, allowance: allowance) { [weak self] in self?.received($0) } : nil
-        publication.setSourceAudioFormat(.aac(configuration: config.bytes))
-        publication.setFormat(.opus(isStereo: config.isStereoInOpus), of: .audio)
+            new.isLowComplexity ? transcoder.open(new, allowance: allowance) { [weak self] in self?.received($0) } : nil
+        publication.setSourceAudioFormat(.aac(configuration: new.bytes))
+        publication.setFormat(.opus(isStereo: new.isStereoInOpus), of: .audio)
         return nil
     }
 
@@ -163,7 +100,7 @@ final class AudioTrackFeed {
         let refusal = inspector?.opusConfigured(
             channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
         if let refusal { return refusal }
-        (configuration, carriesOpus, stream) = (.opus, true, nil)
+        (config, carriesOpus, stream) = (nil, true, nil)
         // In this order, by which who keeps audio as it came hears once what that is now.
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         publication.setSourceAudioFormat(nil)

@@ -20,7 +20,7 @@ public final class RTMPPublishPipeline {
     var onPassedOver: ((String) -> Void)?
 
     private let video: VideoTracks
-    private let audio: AudioTrackFeed
+    private let audio: AudioTracks
     private let inspector: (any MediaInspector)?
     private var furthestVideo: Duration?
     private var furthestAudio: Duration?
@@ -41,7 +41,7 @@ public final class RTMPPublishPipeline {
         (self.publication, self.inspector) = (publication, inspector)
         gate = PublishGate(needsBothTracks: inspector?.needsBothTracks ?? true)
         video = VideoTracks(publication: publication, inspector: inspector, scratch: scratch)
-        audio = AudioTrackFeed(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
+        audio = AudioTracks(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
     }
 
     /// - Parameter timestamp: unwrapped milliseconds.
