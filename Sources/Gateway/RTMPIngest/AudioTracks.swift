@@ -54,8 +54,7 @@ final class AudioTracks {
 
     /// Where nothing has come of track 0, another one is the publish's, with the sequence header that it has sent.
     private func lookForMain(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
-        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: message.arrival)
-        else { return nil }
+        guard mainTrack.came(tag, at: message.arrival) else { return nil }
         passedOver.removeAll { $0.id == mainTrack.id }
         let header = headers[mainTrack.id]
         headers = [:]

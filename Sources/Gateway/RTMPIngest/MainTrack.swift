@@ -14,15 +14,15 @@ struct MainTrack {
     /// Encoders begin all tracks at once. The contract's tracks have to come within 5 s.
     static let patience = Duration.seconds(2)
 
-    /// A sequence header or a frame of a track came: what else there is may name no track.
+    /// Something of a track came.
     /// - Returns: whether it is known now that track 0 is not sent.
-    mutating func came(_ track: UInt8, at now: MonotonicTime) -> Bool {
-        guard !isKnown else { return false }
-        if track == 0 {
+    mutating func came(_ tag: some TrackTag, at now: MonotonicTime) -> Bool {
+        guard !isKnown, tag.showsTrack else { return false }
+        if tag.trackID == 0 {
             isKnown = true
             return false
         }
-        lowest = min(lowest, track)
+        lowest = min(lowest, tag.trackID)
         guard let since else {
             self.since = now
             return false

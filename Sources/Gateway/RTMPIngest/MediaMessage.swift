@@ -64,7 +64,16 @@ protocol TrackTag {
     var body: Range<Int> { get }
     /// Added to the message's timestamp.
     var nanosecondOffset: UInt32 { get }
+    /// The encoder's number of it.
+    var trackID: UInt8 { get }
+    /// It has a sequence header or a frame: what else there is may name no track.
+    var showsTrack: Bool { get }
 }
 
-extension VideoTag: TrackTag {}
-extension AudioTag: TrackTag {}
+extension VideoTag: TrackTag {
+    var showsTrack: Bool { packet == .sequenceStart || packet == .codedFrames }
+}
+
+extension AudioTag: TrackTag {
+    var showsTrack: Bool { packet == .sequenceStart || packet == .codedFrames }
+}

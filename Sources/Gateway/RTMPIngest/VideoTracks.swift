@@ -92,9 +92,7 @@ final class VideoTracks {
 
     /// Where nothing has come of track 0, another one is the publish.
     private func lookForMain(_ tag: VideoTag, at now: MonotonicTime) -> Refusal? {
-        guard tag.packet == .sequenceStart || tag.packet == .codedFrames, mainTrack.came(tag.trackID, at: now),
-            let feed = feed(of: mainTrack.id)
-        else { return nil }
+        guard mainTrack.came(tag, at: now), let feed = feed(of: mainTrack.id) else { return nil }
         others.removeAll { $0 === feed }
         main = feed
         places.mainTrackIs(feed.trackID)
