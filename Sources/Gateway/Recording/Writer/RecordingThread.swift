@@ -26,16 +26,9 @@ final class RecordingThread {
     private let arrivals: Arrivals
     private let transcoder: AudioTranscoder?
     private var mailbox: Mailbox<RecordingMessage>?
+    private var recovery: Recovery?
     private var live: [Live] = []
-    /// What a process before us has still.
-    private var foreignFolders: [String] = []
-    /// What the disk did not let us take up.
-    private var refusedFolders: [String] = []
-    /// Those of them that the log has.
-    private var toldFolders: Set<String> = []
     private var timer: TimerWatch?
-    private var foreignTimer: TimerWatch?
-    private var refusedTimer: TimerWatch?
     /// While the thread is about to end.
     private var stopDeadline: TimerWatch?
 
@@ -50,13 +43,15 @@ final class RecordingThread {
         (self.director, self.metrics, self.thumbnailer, self.latest) = (director, metrics, thumbnailer, latest)
         metrics.spoolLimit.set(Double(maximumByteCount))
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
+        recovery = Recovery(
+            loop: loop, takeUp: { [unowned self] (folder: String) throws(SpoolError) in try takeUp(folder) },
+            then: { [unowned self] in if !recordings.isEmpty { keepLooking() } })
     }
 
     var sender: MailboxSender<RecordingMessage>? { mailbox?.sender }
 
     func run() {
-        foreignFolders = spool.folders
-        recoverForeign()
+        recovery?.begin(spool.folders)
         loop.run()
     }
 
@@ -154,6 +149,18 @@ final class RecordingThread {
             }, transcoder: transcoder)
     }
 
+    // MARK: - What former processes left
+
+    /// Goes on with what a former process left in a folder.
+    private func takeUp(_ folder: String) throws(SpoolError) {
+        guard let recording = try Recording(recovering: folder, in: environment) else { return spool.remove(folder) }
+        recordings.add(recording)
+        Log.event(
+            .info, "recording_recovered",
+            ["participant": .string(recording.header.participant.participantID), "prefix": .string(recording.header.prefix)])
+        if !recording.isShared { recording.tell(.stopping) }
+    }
+
     // MARK: - Looking
 
     private func keepLooking() {
@@ -184,61 +191,6 @@ final class RecordingThread {
         if stopDeadline != nil, recordings.isIdle { loop.stop() }
     }
 
-    // MARK: - What former processes left
-
-    private func recoverForeign() {
-        foreignFolders = foreignFolders.filter { !recover($0) }
-        lookAgain()
-    }
-
-    /// A disk that refuses one anew refuses the others: reading all of them would keep those waiting whose uploads empty it.
-    private func recoverRefused() {
-        for folder in refusedFolders {
-            refusedFolders.removeFirst()
-            if !recover(folder) { foreignFolders.append(folder) }
-            if refusedFolders.last == folder { break }
-        }
-        lookAgain()
-    }
-
-    /// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied.
-    private func lookAgain() {
-        if !recordings.isEmpty { keepLooking() }
-        if foreignTimer == nil, !foreignFolders.isEmpty {
-            foreignTimer = loop.schedule(after: Self.foreignInterval) { [unowned self] in
-                foreignTimer = nil
-                recoverForeign()
-            }
-        }
-        if refusedTimer == nil, !refusedFolders.isEmpty {
-            refusedTimer = loop.schedule(after: Self.refusedInterval) { [unowned self] in
-                refusedTimer = nil
-                recoverRefused()
-            }
-        }
-    }
-
-    /// - Returns: false while another process has it.
-    private func recover(_ folder: String) -> Bool {
-        do throws(SpoolError) {
-            guard let recording = try Recording(recovering: folder, in: environment) else {
-                spool.remove(folder)
-                return true
-            }
-            recordings.add(recording)
-            Log.event(
-                .info, "recording_recovered",
-                ["participant": .string(recording.header.participant.participantID), "prefix": .string(recording.header.prefix)])
-            if !recording.isShared { recording.tell(.stopping) }
-        } catch {
-            if error.isHeld { return false }
-            refusedFolders.append(folder)
-            guard toldFolders.insert(folder).inserted else { return true }
-            Log.event(.error, "recording_not_recovered", ["folder": .string(folder), "because": .string("\(error)")])
-        }
-        return true
-    }
-
     // MARK: - The end
 
     /// What is whole is stored as far as a short time allows; the next start goes on.
@@ -252,8 +204,5 @@ final class RecordingThread {
     }
 
     private static let interval = Duration.milliseconds(100)
-    private static let foreignInterval = Duration.seconds(2)
-    /// A recording of a day is read in half a second.
-    private static let refusedInterval = Duration.seconds(10)
     private static let longestStop = Duration.seconds(5)
 }
