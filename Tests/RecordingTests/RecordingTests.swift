@@ -440,7 +440,7 @@ struct RecordingTests {
         recording.pause()
         for _ in 0..<2 {
             #expect(!storeAll(recording, answers) && spool.byteCount > 0)
-            now = now + Recording.refusalPause
+            now = now + Delivery.refusalPause
         }
         let told = director.content.withLock { $0.states }
         #expect(told.last == .failed("403"))

@@ -6,21 +6,18 @@ import Wire
 /// One recording: from its encoder's media to its bucket's answers. Confined to the writer's thread.
 ///
 /// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
-/// What the disk refuses its parts throw, and it decides here what follows.
+/// What the disk refuses its parts throw, or say, and it decides here what follows.
 final class Recording {
     private let environment: Environment
     private let folder: SpoolFolder
     private let share: SpoolShare
-    private let objects: RecordingObjects
     private let chronicle: Chronicle
     private var files: SegmentFiles
     private var thumbnails: ThumbnailSeries
-    private var output = RecordingOutput()
+    private lazy var delivery = Delivery(
+        of: chronicle, in: folder, share, environment, answer: environment.makeAnswer(self),
+        fail: { [unowned self] reason in self.fail(reason) })
     private var media: EncoderMedia?
-    /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
-    private var asksAgainAt: MonotonicTime?
-    private var isLossTold = false
-    static let refusalPause = Duration.seconds(600)
     /// Another node goes on with it.
     private(set) var isElsewhere = false
     /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
@@ -31,7 +28,6 @@ final class Recording {
     private init(_ chronicle: Chronicle, in folder: SpoolFolder, _ environment: Environment) {
         (self.chronicle, self.folder, self.environment) = (chronicle, folder, environment)
         let header = chronicle.book.header
-        objects = RecordingObjects(prefix: header.prefix, in: folder)
         let share = SpoolShare(spool: environment.spool, bucket: header.bucket)
         self.share = share
         files = SegmentFiles(in: folder, share)
@@ -89,7 +85,7 @@ final class Recording {
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
     /// Nothing is on its way, and nothing could be.
-    var isIdle: Bool { output.step == nil && (output.isBucketLost || isElsewhere || !book.isWaiting) }
+    var isIdle: Bool { delivery.step == nil && (delivery.isBucketLost || isElsewhere || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
     func isOver(at now: WallTime) -> Bool {
@@ -200,16 +196,6 @@ final class Recording {
     @discardableResult
     private func note(_ entry: JournalEntry) -> Bool { attempt { () throws(SpoolError) in try chronicle.note(entry) } }
 
-    /// What is stored is stored, also where the disk has no room for the line that says so: nothing more is recorded then, and a
-    /// next start stores it once more.
-    /// - Returns: whether the journal says it.
-    @discardableResult
-    private func noteStored(_ entry: JournalEntry) -> Bool {
-        let isWritten = note(entry)
-        if !isWritten { chronicle.noteUnwritten(entry) }
-        return isWritten
-    }
-
     /// Nothing more is recorded; what is whole is stored still.
     private func fail(_ reason: String) {
         guard book.failure == nil else { return }
@@ -228,89 +214,32 @@ final class Recording {
 // MARK: - What is stored
 
 extension Recording {
-    /// A state that nothing is stored for. Of one that is lost nothing more is told.
-    func tell(_ state: RecordingSummary.State) {
-        if !isLossTold { environment.director.changed(book.summary(state)) }
-    }
+    /// A state that nothing is stored for.
+    func tell(_ state: RecordingSummary.State) { delivery.tell(state) }
 
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
-        guard output.step == nil else { return false }
+        guard delivery.step == nil else { return false }
         if book.isClosed || isElsewhere { return isUnreferred }
-        askLostBucketAgain()
-        guard !output.isBucketLost else { return false }
-        guard let step = output.next(book, hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
+        delivery.askLostBucketAgain()
+        guard !delivery.isBucketLost else { return false }
+        guard let step = delivery.next(hasLatest: thumbnails.hasLatest, isOver: isOver(at: now)) else {
             if media == nil { chronicle.shared?.rests(since: book.pausedSince) }
             return false
         }
         guard media != nil || isPermitted(at: now) else { return false }
         if step == .close { return close() }
-        output.begin(step, contents(of: step), storedCount: book.storedCount)
-        storeNext()
+        delivery.begin(step, latest: step == .storeLatestThumbnail ? thumbnails.takeLatest() : [])
         return false
-    }
-
-    private func contents(of step: OutputMachine.Step) -> [StoredObject] {
-        switch step {
-        case .storeInitialization(let number): [objects.initialization(number)]
-        case .storeSegment(let number): [objects.segment(number)]
-        case .storeThumbnail(let number): [objects.thumbnail(number)]
-        case .storeLatestThumbnail: [objects.latestThumbnail(thumbnails.takeLatest())]
-        case .storePlaylist(let isFinal): [objects.playlist(of: book, isFinal: isFinal)]
-        case .storeMultivariant(let isFinal): [objects.multivariant(of: book, isFinal: isFinal)]
-        case .conclude(let state): environment.director.documents(of: book.summary(book.publicState(of: state)))
-        case .close: []
-        }
-    }
-
-    /// Stores the next object of the step that is under way; the step ends with the last one.
-    private func storeNext() {
-        guard let object = output.nextObject() else { return finishStep() }
-        environment.director.put(Upload(object, bucket: header.bucket, done: environment.makeAnswer(self)))
     }
 
     /// What was put last is stored, or never will be.
     func answered(_ result: UploadResult) {
-        guard output.step != nil else { return }
-        if isElsewhere { return output.drop() }
-        switch result {
-        case .stored: storeNext()
-        case .failed(let reason): lose(reason)
-        // The process ends: the next one finds it in the spool.
-        case .interrupted: break
-        }
-    }
-
-    private func finishStep() {
-        guard let step = output.finish() else { return }
-        switch step {
-        case .storeInitialization(let number): noteStored(.initializationStored(number))
-        case .storeSegment(let number): storedSegment(number)
-        case .storeThumbnail(let number): storedThumbnail(number)
-        case .storeLatestThumbnail: if !book.hasStoredThumbnail { noteStored(.latestThumbnailStored) }
-        case .conclude(let state):
-            if state == .active { noteStored(.started) }
-            tell(book.publicState(of: state))
-        case .storePlaylist, .storeMultivariant, .close: break
-        }
-    }
-
-    private func storedSegment(_ number: Int) {
-        guard let segment = book.spooledSegments.first(where: { $0.start.number == number }) else { return }
-        stored(.segmentStored(number), folder.segment(number), segment.byteCount)
-        environment.metrics.seconds.increment(by: Int(segment.duration.inSeconds.rounded()))
-    }
-
-    private func storedThumbnail(_ number: Int) {
-        guard let thumbnail = book.waitingThumbnails.first(where: { $0.number == number }) else { return }
-        stored(.thumbnailStored(number), folder.thumbnail(number), thumbnail.byteCount)
-    }
-
-    /// A next start needs the file where the journal does not say that it is stored.
-    private func stored(_ entry: JournalEntry, _ path: String, _ byteCount: Int) {
-        if noteStored(entry) { SpoolFile.remove(path) }
-        share.release(byteCount)
+        guard let step = delivery.step else { return }
+        if isElsewhere { return delivery.drop() }
+        if case .failed = result, step == .storeLatestThumbnail { thumbnails.returnLatest() }
+        delivery.answered(result)
     }
 
     private func close() -> Bool {
@@ -320,23 +249,7 @@ extension Recording {
     }
 
     /// Answers find their recording by where it lies in memory: another one may lie there when it has gone.
-    private var isUnreferred: Bool { output.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
-
-    /// What is spooled stays where it is, and takes its part of the spool.
-    private func lose(_ reason: String) {
-        if output.step == .storeLatestThumbnail { thumbnails.returnLatest() }
-        output.loseBucket()
-        asksAgainAt = environment.clocks().monotonic + Self.refusalPause
-        fail(reason)
-        tell(.failed(reason))
-        isLossTold = true
-    }
-
-    /// A store may be back after a day, or whoever may write there be put right.
-    private func askLostBucketAgain() {
-        guard let moment = asksAgainAt, environment.clocks().monotonic >= moment else { return }
-        (asksAgainAt, output) = (nil, RecordingOutput())
-    }
+    private var isUnreferred: Bool { delivery.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
 }
 
 // MARK: - Whose it is
@@ -357,7 +270,7 @@ extension Recording {
             return
         }
         if chronicle.shared?.read(page) == false { return leave() }
-        if !output.isConcluded { tell(.stopping) }
+        if !delivery.isConcluded { tell(.stopping) }
     }
 
     /// Another node goes on with it.
