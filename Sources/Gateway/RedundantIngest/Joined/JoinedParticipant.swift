@@ -8,33 +8,21 @@ import Wire
 
 /// One participant and its two encoders: carries out what `SourceChoice` says. Confined to the worker of whichever came first.
 final class JoinedParticipant {
-    /// A switch whose source catches up with itself still.
-    private struct CatchUp {
-        let source: EncoderSource
-        /// The encoder that was the source.
-        let former: Int?
-        let reason: SourceChoice.Reason
-        /// When something of that one was sent last.
-        let since: MonotonicTime?
-        let timer: TimerWatch
-    }
-
     let key: ParticipantKey
     /// Has its participants until they are over.
     private unowned let worker: RedundancyWorker
     private let grant: PublishGrant
     private let claim: JoinedClaim
+    private let record: JoinedRecord
     private var sources: [EncoderSource] = []
     private var choice = SourceChoice()
     private var output: JoinedOutput?
+    /// While what was kept of the source is on its way.
+    private var catchUp: CatchUp?
     private var timer: TimerWatch?
     /// When the last encoder left without a word, and nobody came since.
     private var desertedAt: MonotonicTime?
     private var tickedAt = MonotonicTime.zero
-    private var catchUp: CatchUp?
-    private var lastSwitch: SourceSwitch?
-    private var switchCount = 0
-    private var toldDifference: String?
 
     static let lookInterval = Duration.milliseconds(100)
     /// Both encoders were lost: whichever returns within this time goes on with the same publish.
@@ -46,6 +34,7 @@ final class JoinedParticipant {
         var grant = feed.grant
         (grant.participantID, grant.redundancy) = (key.participantID, .joined)
         self.grant = grant
+        record = JoinedRecord(key, grant, worker.desk, worker: worker.index)
         let inbox = worker.desk.inboxes[worker.index]
         claim = JoinedClaim(grant, feed.ingestProtocol, worker.claims) { inbox.send(.leaseEnded(key, claim: $0, $1)) }
         claim.onGranted = { [unowned self] in begin($0) }
@@ -68,10 +57,7 @@ final class JoinedParticipant {
     func ended(_ feed: EncoderFeed, _ reason: SessionEnd) {
         guard let source = sources.first(where: { $0.feed === feed }) else { return }
         drain(source)
-        if catchUp?.source === source {
-            source.hurry()
-            step()
-        }
+        if let catchUp, catchUp.source === source { catchUp.hurry() }
         remove(source, because: reason.isBreach ? .breach : .end)
         if sources.isEmpty { deserted(reason) } else { decide() }
         tell()
@@ -116,62 +102,24 @@ final class JoinedParticipant {
         let now = worker.loop.now
         let wanted = choice.wanted(at: now) { encoder in source(encoder)?.health.level(at: now) }
         guard let wanted, let source = source(wanted.encoder), source.canBegin else { return }
-        change(to: source, wanted.reason, output, now)
+        catchUp?.finish(at: now)
+        let former = choice.current ?? (output.progress == nil ? nil : record.lastSwitch?.to)
+        current?.letGo()
+        choice.switched(to: source.encoder, at: now)
+        catchUp = CatchUp(of: source, after: former, because: wanted.reason, to: output, worker.loop) { [unowned self] in
+            caughtUp($0, $1)
+        }
+        catchUp?.begin(at: now)
+    }
+
+    private func caughtUp(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
+        catchUp = nil
+        record.note(switched, reason, of: claim.lease)
+        tell()
     }
 
     private func source(_ encoder: Int) -> EncoderSource? { sources.first { $0.encoder == encoder } }
-
-    private func change(
-        to source: EncoderSource, _ reason: SourceChoice.Reason, _ output: JoinedOutput, _ now: MonotonicTime
-    ) {
-        finishCatchUp(at: now)
-        let progress = output.progress
-        let former = choice.current ?? (progress == nil ? nil : lastSwitch?.to)
-        choice.current.flatMap(self.source)?.letGo()
-        choice.switched(to: source.encoder, at: now)
-        output.begin(source)
-        source.begin(at: now) { output.reaches($0) }
-        // Nobody has anything yet of a stream that begins.
-        if progress == nil { source.hurry() }
-        let timer = worker.loop.schedule(after: Backlog.stepInterval, repeating: Backlog.stepInterval) { [unowned self] in step()
-        }
-        catchUp = CatchUp(source: source, former: former, reason: reason, since: progress, timer: timer)
-        step()
-    }
-
-    /// Sends what is due of what was kept of the source.
-    private func step() {
-        guard let catchUp, let output else { return }
-        let now = worker.loop.now
-        catchUp.source.sendBacklog(to: output, at: now, beginsStream: catchUp.since == nil)
-        if !catchUp.source.isCatchingUp { finishCatchUp(at: now) }
-    }
-
-    private func finishCatchUp(at now: MonotonicTime) {
-        guard let done = catchUp else { return }
-        catchUp = nil
-        let switched = SourceSwitch(
-            time: EventLoop.wallNow(), from: done.former, to: done.source.encoder, reason: done.reason.rawValue,
-            gap: done.since.map { now - $0 })
-        note(switched, done.reason)
-    }
-
-    private func note(_ switched: SourceSwitch, _ reason: SourceChoice.Reason) {
-        lastSwitch = switched
-        // Who was lost and comes back itself goes on, with a gap to be told of.
-        if reason != .begin, switched.from != switched.to {
-            switchCount += 1
-            worker.desk.metrics.switched(reason)
-        }
-        if let lease = claim.lease { worker.desk.board?.note(lease, switched) }
-        Log.event(
-            .info, "redundant_source",
-            [
-                "participant": .string(key.participantID), "encoder": .integer(switched.to), "reason": .string(switched.reason),
-                "from": .integer(switched.from ?? 0), "gap_ms": .integer(Int(switched.gap?.milliseconds ?? 0)),
-            ])
-        tell()
-    }
+    private var current: EncoderSource? { choice.current.flatMap(source) }
 
     // MARK: - The publish
 
@@ -207,7 +155,7 @@ final class JoinedParticipant {
     }
 
     private func stop(_ reason: SessionEnd) {
-        finishCatchUp(at: worker.loop.now)
+        catchUp?.finish(at: worker.loop.now)
         // Another publish begins with a first source of its own.
         choice = SourceChoice()
         for source in sources { source.letGo() }
@@ -237,38 +185,16 @@ final class JoinedParticipant {
         tickedAt = now
         output?.publication.tick(at: now)
         tell()
-        compare(at: now)
+        if let lease = claim.lease, let one = source(1), let two = source(2) { record.compare(one, two, of: lease, at: now) }
     }
 
     /// Whether its source brings something.
     private func isAlive(at now: MonotonicTime) -> Bool {
-        choice.current.flatMap(source).map { $0.health.level(at: now) > .still } ?? false
-    }
-
-    /// Encoders should be set alike: what differs changes with every switch. Told once, until it is another difference.
-    private func compare(at now: MonotonicTime) {
-        guard let lease = claim.lease, sources.allSatisfy({ $0.health.level(at: now) == .well }),
-            let one = source(1)?.picture, let two = source(2)?.picture
-        else { return }
-        let sentence = one.difference(from: two)
-        if let sentence, sentence != toldDifference { worker.desk.board?.note(lease, warnedBy: "redundant", sentence) }
-        toldDifference = sentence
+        current.map { $0.health.level(at: now) > .still } ?? false
     }
 
     /// What operators see.
-    private func tell() {
-        let now = worker.loop.now
-        let encoders = sources.map { source in
-            RedundancyStatus.Encoder(
-                number: source.encoder, participantID: source.feed.grant.participantID,
-                health: source.health.level(at: now).name, isReady: source.canBegin, clock: source.clock.told?.kind)
-        }
-        worker.desk.tell(
-            RedundancyStatus(
-                participant: key, stageARN: grant.stageARN, configurationARN: grant.ingestConfigurationARN ?? "",
-                isLive: output != nil, source: choice.current, lastSwitch: lastSwitch, switchCount: switchCount,
-                encoders: encoders.sorted { $0.number < $1.number }), of: worker.index)
-    }
+    private func tell() { record.tell(sources, current: choice.current, isLive: output != nil, at: worker.loop.now) }
 }
 
 extension SessionEnd {
