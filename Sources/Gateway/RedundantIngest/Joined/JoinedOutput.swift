@@ -25,9 +25,9 @@ final class JoinedOutput {
 
     /// Media of another source follows.
     func begin(_ source: EncoderSource) {
-        splice.begin(after: formerClock, source.clock)
+        splice.begin(after: formerClock, source.observed.clock)
         awaitsKeyframe = .max
-        apply(Array(source.news.values), at: .zero)
+        apply(Array(source.observed.news.values), at: .zero)
     }
 
     /// Whether the stage has all pictures before those that begin with this block of the source's.

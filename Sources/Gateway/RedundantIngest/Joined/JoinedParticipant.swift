@@ -100,7 +100,7 @@ final class JoinedParticipant {
     private func decide() {
         guard let output else { return }
         let now = worker.loop.now
-        let wanted = choice.wanted(at: now) { encoder in source(encoder)?.health.level(at: now) }
+        let wanted = choice.wanted(at: now) { encoder in source(encoder)?.observed.health.level(at: now) }
         guard let wanted, let source = source(wanted.encoder), source.canBegin else { return }
         catchUp?.finish(at: now)
         let former = choice.current ?? (output.progress == nil ? nil : record.lastSwitch?.to)
@@ -178,19 +178,21 @@ final class JoinedParticipant {
         let now = worker.loop.now
         if let desertedAt, now - desertedAt >= Self.absence { return finish(.connectionLost) }
         // Two nodes that both have nothing would take it from each other for as long as that.
-        if sources.contains(where: { $0.health.level(at: now) > .still }) { claim.look(at: now) }
+        if sources.contains(where: { $0.observed.health.level(at: now) > .still }) { claim.look(at: now) }
         decide()
         if !isAlive(at: now) { claim.yield() }
         guard now - tickedAt >= .seconds(1) else { return }
         tickedAt = now
         output?.publication.tick(at: now)
         tell()
-        if let lease = claim.lease, let one = source(1), let two = source(2) { record.compare(one, two, of: lease, at: now) }
+        if let lease = claim.lease, let one = source(1), let two = source(2) {
+            record.compare(one.observed, two.observed, of: lease, at: now)
+        }
     }
 
     /// Whether its source brings something.
     private func isAlive(at now: MonotonicTime) -> Bool {
-        current.map { $0.health.level(at: now) > .still } ?? false
+        current.map { $0.observed.health.level(at: now) > .still } ?? false
     }
 
     /// What operators see.

@@ -47,7 +47,8 @@ final class JoinedRecord {
         let encoders = sources.map { source in
             RedundancyStatus.Encoder(
                 number: source.encoder, participantID: source.feed.grant.participantID,
-                health: source.health.level(at: now).name, isReady: source.canBegin, clock: source.clock.told?.kind)
+                health: source.observed.health.level(at: now).name, isReady: source.canBegin,
+                clock: source.observed.clock.told?.kind)
         }
         status.source = current
         status.isLive = isLive
@@ -56,7 +57,7 @@ final class JoinedRecord {
     }
 
     /// Encoders should be set alike: what differs changes with every switch. Told once, until it is another difference.
-    func compare(_ one: EncoderSource, _ two: EncoderSource, of lease: PublishLease, at now: MonotonicTime) {
+    func compare(_ one: SourceObservation, _ two: SourceObservation, of lease: PublishLease, at now: MonotonicTime) {
         guard one.health.level(at: now) == .well, two.health.level(at: now) == .well,
             let picture = one.picture, let other = two.picture
         else { return }
