@@ -6,7 +6,7 @@ final class EncoderSource {
     let feed: EncoderFeed
     let observed = SourceObservation()
     /// Ready while it is not the source.
-    var kept = KeptGroup()
+    private var kept = KeptGroup()
     /// While it is the source: what of it is older than what comes now.
     private var backlog = Backlog()
     /// Blocks of a run that is not whole yet.
