@@ -5,17 +5,55 @@ import Wire
 ///
 /// A source's media time gets one offset for all its tracks, which changes by `SourceClock.distance`.
 struct SourceSplice {
+    /// How one track goes on.
     private struct Track {
         let id: TrackID
-        var nextNumber: Int64 = 0
+        private var nextNumber: Int64 = 0
         /// Where the newest picture or the newest sound ends, in ticks.
-        var end: Int64?
+        private(set) var end: Int64?
         /// From the source's numbers to ours; nil before its first packet.
-        var constant: Int64?
+        private var constant: Int64?
         /// Sound is moved by this, at most 10 ms, to begin where the former's ends.
-        var nudge: Int64 = 0
+        private var nudge: Int64 = 0
         /// Nothing of the source has come later than `end` yet.
-        var isJoining = false
+        private var isJoining = false
+
+        init(_ id: TrackID) { self.id = id }
+
+        /// Another source begins.
+        mutating func begin() { (constant, nudge, isJoining) = (nil, 0, end != nil) }
+
+        /// - Parameter shift: from the source's timestamps to ours.
+        mutating func place(number: Int64, count: Int64, timestamp: Int64, shift: Int64) -> Place? {
+            let place = id.kind == .video ? picture(timestamp &+ shift) : sound(timestamp &+ shift)
+            guard let (moved, isGap) = place else { return nil }
+            let constant = constant ?? nextNumber &- number
+            self.constant = constant
+            nextNumber = max(nextNumber, number &+ constant &+ count)
+            return Place(number: constant, shift: moved &- timestamp, isGap: isGap)
+        }
+
+        /// Pictures that were shown already are decoded still: they lie next to each other.
+        private mutating func picture(_ timestamp: Int64) -> (Int64, Bool)? {
+            var moved = timestamp
+            if isJoining, let end {
+                if timestamp > end { isJoining = false } else { moved = end + SourceSplice.squeezed }
+            }
+            end = max(end ?? moved, moved)
+            return (moved, false)
+        }
+
+        private mutating func sound(_ timestamp: Int64) -> (Int64, Bool)? {
+            var isGap = false
+            if isJoining, let end {
+                guard timestamp >= end - SourceSplice.largestNudge else { return nil }
+                isGap = timestamp > end + SourceSplice.largestNudge
+                (nudge, isJoining) = (isGap ? 0 : end - timestamp, false)
+            }
+            let moved = timestamp + nudge
+            end = max(end ?? moved, moved + SourceSplice.soundTicks)
+            return (moved, isGap)
+        }
     }
 
     /// A run's place: what is added to its numbers and timestamps, or the one timestamp that all its packets get.
@@ -46,9 +84,7 @@ struct SourceSplice {
     ///   - clock: of the one that begins.
     mutating func begin(after former: SourceClock?, _ clock: SourceClock) {
         if let former { offset = offset &+ clock.distance(from: former) }
-        for index in tracks.indices {
-            (tracks[index].constant, tracks[index].nudge, tracks[index].isJoining) = (nil, 0, tracks[index].end != nil)
-        }
+        for index in tracks.indices { tracks[index].begin() }
     }
 
     /// Whether pictures of the source from `timestamp` on leave none out. By when they came that cannot be said: where the former
@@ -64,43 +100,14 @@ struct SourceSplice {
     ///   - count: how many numbers it takes.
     mutating func place(_ id: TrackID, number: Int64, count: Int64, timestamp: Int64) -> Place? {
         let index = index(of: id)
-        var track = tracks[index]
-        defer { tracks[index] = track }
-        let shift = id.timestamp(ofNanoseconds: offset)
-        guard let (moved, isGap) = id.kind == .video ? picture(&track, timestamp &+ shift) : sound(&track, timestamp &+ shift)
-        else { return nil }
-        let constant = track.constant ?? track.nextNumber &- number
-        track.constant = constant
-        track.nextNumber = max(track.nextNumber, number &+ constant &+ count)
-        return Place(number: constant, shift: moved &- timestamp, isGap: isGap)
-    }
-
-    /// Pictures that were shown already are decoded still: they lie next to each other.
-    private func picture(_ track: inout Track, _ timestamp: Int64) -> (Int64, Bool)? {
-        var moved = timestamp
-        if track.isJoining, let end = track.end {
-            if timestamp > end { track.isJoining = false } else { moved = end + Self.squeezed }
-        }
-        track.end = max(track.end ?? moved, moved)
-        return (moved, false)
-    }
-
-    private func sound(_ track: inout Track, _ timestamp: Int64) -> (Int64, Bool)? {
-        var isGap = false
-        if track.isJoining, let end = track.end {
-            guard timestamp >= end - Self.largestNudge else { return nil }
-            isGap = timestamp > end + Self.largestNudge
-            (track.nudge, track.isJoining) = (isGap ? 0 : end - timestamp, false)
-        }
-        let moved = timestamp + track.nudge
-        track.end = max(track.end ?? moved, moved + Self.soundTicks)
-        return (moved, isGap)
+        return tracks[index].place(
+            number: number, count: count, timestamp: timestamp, shift: id.timestamp(ofNanoseconds: offset))
     }
 
     /// A few: the one of a run is found sooner by looking than by hashing.
     private mutating func index(of id: TrackID) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == id }) { return index }
-        tracks.append(Track(id: id))
+        tracks.append(Track(id))
         return tracks.count - 1
     }
 }
