@@ -14,9 +14,9 @@ final class ClientClaims {
     init(loop: EventLoop) { self.loop = loop }
 
     /// A check came for a session that nobody has claimed.
-    func checked(_ check: GenuineCheck, on path: MediaPath, at now: MonotonicTime) {
-        let entry = check.entry
-        if check.useCandidate { return onDue(entry, path, now) }
+    func checked(_ check: GenuineCheck) {
+        let (entry, path) = (check.entry, check.path)
+        if check.useCandidate { return onDue(entry, path, check.arrival) }
         guard entry.transport.scheduleClaim() else { return }
         waiting[ObjectIdentifier(entry)] = loop.schedule(after: Self.patience) { [unowned self] in
             waiting[ObjectIdentifier(entry)] = nil

@@ -26,20 +26,20 @@ import Wire
     /// - Parameters:
     ///   - tuple: where the check comes from, if that is validated. Asked for only when the ufrag is ours: random ones cost no look-up.
     ///   - send: sends an answer back there.
-    func receive(
-        _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, tuple: () -> PeerTuple?,
-        send: (UnsafeRawBufferPointer) -> Void
-    ) -> Verdict {
-        guard let message = unsafe STUNMessage(preChecking: datagram), message.isBindingRequest, message.hasIntegrity,
+    func receive(_ datagram: ReceivedDatagram, tuple: () -> PeerTuple?, send: (UnsafeRawBufferPointer) -> Void) -> Verdict {
+        guard let message = unsafe STUNMessage(preChecking: datagram.bytes), message.isBindingRequest, message.hasIntegrity,
             let ufrag = message.localUfrag
         else { return garbage() }
         guard context.mint.isOurs(ufrag) else { return .foreign }
         let tuple = tuple()
         guard let (entry, password) = owner(of: ufrag, at: tuple) else { return garbage() }
         do throws(STUNError) {
-            guard try unsafe answer(datagram, password: password, from: source, send) else { return .rejected }
+            guard try unsafe answer(datagram, password: password, send) else { return .rejected }
             context.metrics.checks.increment()
-            return .genuine(GenuineCheck(entry: entry, ufrag: ufrag, password: password, useCandidate: message.useCandidate))
+            return .genuine(
+                GenuineCheck(
+                    entry: entry, ufrag: ufrag, password: password, useCandidate: message.useCandidate, path: datagram.path,
+                    arrival: datagram.arrival))
         } catch {
             context.metrics.rejectedChecks.increment()
             if tuple == nil { entry.checkRejected() }
@@ -62,9 +62,9 @@ import Wire
 
     /// - Returns: whether the answer is a success.
     private func answer(
-        _ request: UnsafeRawBufferPointer, password: [UInt8], from source: SocketAddress, _ send: (UnsafeRawBufferPointer) -> Void
+        _ request: ReceivedDatagram, password: [UInt8], _ send: (UnsafeRawBufferPointer) -> Void
     ) throws(STUNError) -> Bool {
-        switch try unsafe agent.answer(request, password: password, from: source, into: reply) {
+        switch try unsafe agent.answer(request.bytes, password: password, from: request.path.remote, into: reply) {
         case .success(let byteCount):
             unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(reply)[..<byteCount]))
             return true
@@ -81,4 +81,6 @@ struct GenuineCheck {
     let ufrag: LocalUfrag
     let password: [UInt8]
     let useCandidate: Bool
+    let path: MediaPath
+    let arrival: MonotonicTime
 }

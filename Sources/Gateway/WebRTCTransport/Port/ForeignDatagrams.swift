@@ -1,5 +1,4 @@
 import GatewayMetrics
-import Wire
 
 /// Datagrams that come to one worker and belong to another one's session: each goes through the ring of the two, and the other
 /// one is woken once a batch. Confined to the loop.
@@ -13,12 +12,10 @@ final class ForeignDatagrams {
     init(_ context: TransportContext, of index: Int) { (self.context, self.index) = (context, index) }
 
     /// - Parameter isValidated: false for a packet that is only tried.
-    func forward(
-        _ datagram: UnsafeRawBufferPointer, of entry: any TransportEntry, isValidated: Bool, on path: MediaPath, to worker: Int,
-        at now: MonotonicTime
-    ) {
+    func forward(_ datagram: ReceivedDatagram, of entry: any TransportEntry, isValidated: Bool, to worker: Int) {
+        let (path, arrival) = (datagram.path, datagram.arrival)
         let ring = context.ring(from: index, to: worker)
-        guard unsafe ring.push(datagram, of: entry, isValidated: isValidated, path: path, arrival: now) else {
+        guard unsafe ring.push(datagram.bytes, of: entry, isValidated: isValidated, path: path, arrival: arrival) else {
             return context.metrics.foreignDropped.increment()
         }
         context.metrics.foreign.increment()

@@ -139,81 +139,76 @@ import Wire
 
     func receive(_ payload: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
         guard let first = unsafe payload.first else { return }
+        let datagram = unsafe ReceivedDatagram(payload: payload, path: path, arrival: now)
         switch DatagramKind(firstByte: first) {
-        case .stun: unsafe receiveCheck(UnsafeRawBufferPointer(payload), on: path, at: now)
-        case .dtls: unsafe receiveDTLS(UnsafeRawBufferPointer(payload), on: path, at: now)
-        case .media: unsafe receiveMedia(payload, on: path, at: now)
+        case .stun: receiveCheck(datagram)
+        case .dtls: receiveDTLS(datagram)
+        case .media: receiveMedia(datagram)
         case .other: context.metrics.garbage.increment()
         }
     }
 
-    private func receiveDTLS(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        guard let tuple = tuples.find(path.key) else {
-            if unsafe handover.pass(datagram, on: path) { return }
+    private func receiveDTLS(_ datagram: ReceivedDatagram) {
+        guard let tuple = tuples.find(datagram.path.key) else {
+            if handover.pass(datagram) { return }
             return context.metrics.unverifiedDTLS.increment()
         }
         let others = tuple.others
         // Whose handshake is done drops what is another's; while it is not, it alone shall have the tuple.
         let isShared = !others.isEmpty && tuple.first.entry.transport.isReady
-        unsafe hand(datagram, to: tuple.first, on: path, at: now)
-        for member in others where isShared { unsafe hand(datagram, to: member, on: path, at: now) }
+        hand(datagram, to: tuple.first)
+        for member in others where isShared { hand(datagram, to: member) }
     }
 
-    private func hand(_ datagram: UnsafeRawBufferPointer, to member: TupleMember, on path: MediaPath, at now: MonotonicTime) {
-        if let session = member.session { return unsafe session.receiveDTLS(datagram, on: path) }
+    private func hand(_ datagram: ReceivedDatagram, to member: TupleMember) {
+        let path = datagram.path
+        if let session = member.session { return unsafe session.receiveDTLS(datagram.bytes, on: path) }
         switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
-            unsafe foreign.forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
-        case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.isClientHello:
-            unsafe claim(member.entry, on: path, at: now)?.receiveDTLS(datagram, on: path)
+            foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
+        case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.bytes.isClientHello:
+            unsafe claim(member.entry, on: path, at: datagram.arrival)?.receiveDTLS(datagram.bytes, on: path)
         case .ended: tuples.remove(member.entry, at: path.key)
         default: break
         }
     }
 
-    private func receiveMedia(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
+    private func receiveMedia(_ datagram: ReceivedDatagram) {
+        let (path, now) = (datagram.path, datagram.arrival)
         guard let tuple = tuples.find(path.key) else {
             if let record = farewells.answer(path.key, at: now) { unsafe record.withUnsafeBytes { unsafe send($0, on: path) } }
-            return unsafe receiveRebound(datagram, on: path, at: now)
+            return receiveRebound(datagram)
         }
-        guard tuple.others.isEmpty else { return unsafe receiveShared(datagram, tuple, on: path, at: now) }
-        if let session = tuple.first.session {
-            if unsafe session.receiveMedia(datagram, on: path, at: now) { tuple.lastGenuine = now }
-        } else {
-            unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: tuple.first, tuple, on: path, at: now)
-        }
+        guard tuple.others.isEmpty else { return receiveShared(datagram, tuple) }
+        guard let session = tuple.first.session else { return passToOwner(datagram, of: tuple.first, tuple) }
+        if unsafe session.receiveMedia(datagram.payload, on: path, at: now) { tuple.lastGenuine = now }
     }
 
     /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
     /// finds it genuine. No member can keep a packet from another.
-    private func receiveShared(
-        _ datagram: UnsafeMutableRawBufferPointer, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
-    ) {
-        let source = UnsafeRawBufferPointer(datagram).ssrc ?? 0
+    private func receiveShared(_ datagram: ReceivedDatagram, _ tuple: PeerTuple) {
+        let (source, now) = unsafe (datagram.bytes.ssrc ?? 0, datagram.arrival)
         // The first one's own packets cost no more for who else was checked there.
-        if let session = tuple.first.session, session.sources.contains(source),
-            unsafe isGenuine(datagram, of: session, on: path, at: now)
-        {
+        if let session = tuple.first.session, session.sources.contains(source), isGenuine(datagram, of: session) {
             return tuple.lastGenuine = now
         }
         let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
         for member in order.near {
-            guard let session = member.session, unsafe isGenuine(datagram, of: session, on: path, at: now) else { continue }
+            guard let session = member.session, isGenuine(datagram, of: session) else { continue }
             return member === tuple.first ? tuple.lastGenuine = now : ()
         }
-        for member in order.far { unsafe passToOwner(UnsafeRawBufferPointer(datagram), of: member, tuple, on: path, at: now) }
+        for member in order.far { passToOwner(datagram, of: member, tuple) }
     }
 
-    private func isGenuine(
-        _ datagram: UnsafeMutableRawBufferPointer, of session: PeerTransport, on path: MediaPath, at now: MonotonicTime
-    ) -> Bool { unsafe trial.attempt(datagram) { unsafe session.receiveMedia(datagram, on: path, at: now) } }
+    private func isGenuine(_ datagram: ReceivedDatagram, of session: PeerTransport) -> Bool {
+        trial.attempt(datagram) { unsafe session.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) }
+    }
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
-    private func passToOwner(
-        _ datagram: UnsafeRawBufferPointer, of member: TupleMember, _ tuple: PeerTuple, on path: MediaPath, at now: MonotonicTime
-    ) {
+    private func passToOwner(_ datagram: ReceivedDatagram, of member: TupleMember, _ tuple: PeerTuple) {
         guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
-        unsafe foreign.forward(datagram, of: member.entry, isValidated: true, on: path, to: worker, at: now)
+        foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
+        let now = datagram.arrival
         if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }
     }
 
@@ -249,25 +244,25 @@ import Wire
 // MARK: - Connectivity checks
 
 extension MediaPort {
-    private func receiveCheck(_ datagram: UnsafeRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        let verdict = unsafe checks.receive(
-            datagram, from: path.remote, tuple: { tuples.find(path.key) }, send: { unsafe send($0, on: path) })
+    private func receiveCheck(_ datagram: ReceivedDatagram) {
+        let path = datagram.path
+        let verdict = unsafe checks.receive(datagram, tuple: { tuples.find(path.key) }, send: { unsafe send($0, on: path) })
         switch verdict {
-        case .genuine(let check): checkSucceeded(check, on: path, at: now)
-        case .foreign: if unsafe !handover.pass(datagram, on: path) { context.metrics.garbage.increment() }
+        case .genuine(let check): checkSucceeded(check)
+        case .foreign: if !handover.pass(datagram) { context.metrics.garbage.increment() }
         case .rejected: break
         }
     }
 
-    private func checkSucceeded(_ check: GenuineCheck, on path: MediaPath, at now: MonotonicTime) {
-        let entry = check.entry
+    private func checkSucceeded(_ check: GenuineCheck) {
+        let (entry, path, now) = (check.entry, check.path, check.arrival)
         entry.transport.heard(at: now)
         if path.isStream { connections.authenticate(path) }
-        let isNew = note(check, on: path, at: now)
+        let isNew = note(check)
         switch entry.transport.current {
         case .pending:
             entry.reached(.checked, peer: path.remote)
-            if entry.transport.peer.isDTLSClient { claims.checked(check, on: path, at: now) }
+            if entry.transport.peer.isDTLSClient { claims.checked(check) }
         case .owned(index): sessions[entry]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { context.send(.validated(entry, path), to: worker) }
@@ -276,13 +271,13 @@ extension MediaPort {
     }
 
     /// Keeps the tuple for the session; true when this worker did not know them together.
-    private func note(_ check: GenuineCheck, on path: MediaPath, at now: MonotonicTime) -> Bool {
+    private func note(_ check: GenuineCheck) -> Bool {
         let member = TupleMember(
-            check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: now)
-        guard tuples.note(member, on: path) else { return false }
+            check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: check.arrival)
+        guard tuples.note(member, on: check.path) else { return false }
         clock.startRounds()
-        rebinding.forget(path.key)
-        farewells.remove(path.key)
+        rebinding.forget(check.path.key)
+        farewells.remove(check.path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         context.directory.remove(check.entry.transport.confirm(check.ufrag))
         return true
@@ -324,41 +319,37 @@ extension MediaPort {
 
 /// Tries packets with the sessions that `Rebinding` says. Nothing is sent to their tuples until a check comes from there.
 extension MediaPort {
-    private func receiveRebound(_ datagram: UnsafeMutableRawBufferPointer, on path: MediaPath, at now: MonotonicTime) {
-        if let entry = rebinding.entry(at: path.key) { return unsafe receiveRebound(datagram, of: entry, on: path, at: now) }
-        guard let ssrc = UnsafeRawBufferPointer(datagram).ssrc else { return context.metrics.garbage.increment() }
+    private func receiveRebound(_ datagram: ReceivedDatagram) {
+        let (path, now) = (datagram.path, datagram.arrival)
+        if let entry = rebinding.entry(at: path.key) { return receiveRebound(datagram, of: entry) }
+        guard let ssrc = unsafe datagram.bytes.ssrc else { return context.metrics.garbage.increment() }
         let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
         for entry in candidates {
             guard let session = sessions[entry] else { continue }
-            if unsafe trial.attempt(datagram, { unsafe session.receiveRebound(datagram, at: now) }) {
+            if trial.attempt(datagram, { unsafe session.receiveRebound(datagram.payload, at: now) }) {
                 return learn(path, of: entry)
             }
         }
-        let isPassed = unsafe handover.pass(UnsafeRawBufferPointer(datagram), on: path)
+        let isPassed = handover.pass(datagram)
         guard isPassed || !candidates.isEmpty else { return context.metrics.garbage.increment() }
         for entry in candidates {
             guard let worker = entry.transport.worker, worker != index else { continue }
-            unsafe tryElsewhere(datagram, of: entry, on: path, to: worker, at: now)
+            tryElsewhere(datagram, of: entry, to: worker)
         }
     }
 
     /// A packet from a tuple that is known to be the session's, as long as that lives.
-    private func receiveRebound(
-        _ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime
-    ) {
+    private func receiveRebound(_ datagram: ReceivedDatagram, of entry: any TransportEntry) {
         switch entry.transport.current {
-        case .owned(index): _ = unsafe sessions[entry]?.receiveRebound(datagram, at: now)
-        case .owned(let worker): unsafe tryElsewhere(datagram, of: entry, on: path, to: worker, at: now)
-        case .pending, .ended: rebinding.forget(path.key)
+        case .owned(index): _ = unsafe sessions[entry]?.receiveRebound(datagram.payload, at: datagram.arrival)
+        case .owned(let worker): tryElsewhere(datagram, of: entry, to: worker)
+        case .pending, .ended: rebinding.forget(datagram.path.key)
         }
     }
 
     /// Whether it is genuine shows at the session's worker.
-    private func tryElsewhere(
-        _ datagram: UnsafeMutableRawBufferPointer, of entry: any TransportEntry, on path: MediaPath, to worker: Int,
-        at now: MonotonicTime
-    ) {
-        unsafe foreign.forward(UnsafeRawBufferPointer(datagram), of: entry, isValidated: false, on: path, to: worker, at: now)
+    private func tryElsewhere(_ datagram: ReceivedDatagram, of entry: any TransportEntry, to worker: Int) {
+        foreign.forward(datagram, of: entry, isValidated: false, to: worker)
     }
 
     /// A genuine packet of the session came over this tuple.

@@ -51,10 +51,10 @@ import Sockets
     }
 
     /// Passes a datagram on to the process before us; false when there is none.
-    func pass(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) -> Bool {
-        guard let predecessor, !path.isStream else { return false }
+    func pass(_ datagram: ReceivedDatagram) -> Bool {
+        guard let predecessor, !datagram.path.isStream else { return false }
         let droppedBefore = predecessor.dropped
-        unsafe predecessor.send(datagram, from: path.remote, to: path.local)
+        unsafe predecessor.send(datagram.bytes, from: datagram.path.remote, to: datagram.path.local)
         (predecessor.dropped == droppedBefore ? metrics.passedOn : metrics.foreignDropped).increment()
         return true
     }

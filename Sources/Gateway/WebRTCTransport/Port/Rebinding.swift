@@ -62,11 +62,12 @@ struct RebindingBudget {
     deinit { unsafe copy.deallocate() }
 
     /// - Parameter isGenuine: tries the datagram where it lies.
-    func attempt(_ datagram: UnsafeMutableRawBufferPointer, _ isGenuine: () -> Bool) -> Bool {
-        guard unsafe datagram.count <= copy.count else { return false }
-        unsafe copy.copyMemory(from: UnsafeRawBufferPointer(datagram))
+    func attempt(_ datagram: ReceivedDatagram, _ isGenuine: () -> Bool) -> Bool {
+        let count = unsafe datagram.payload.count
+        guard unsafe count <= copy.count else { return false }
+        unsafe copy.copyMemory(from: datagram.bytes)
         if isGenuine() { return true }
-        unsafe datagram.copyMemory(from: UnsafeRawBufferPointer(rebasing: copy[..<datagram.count]))
+        unsafe datagram.payload.copyMemory(from: UnsafeRawBufferPointer(rebasing: copy[..<count]))
         return false
     }
 }
