@@ -26,7 +26,7 @@ import Wire
     private let claims: ClientClaims
     private let sessions: ClaimedSessions
     let certificateContexts = DTLSContexts()
-    private var rebinding: Rebinding
+    private let rebound: ReboundMedia
     private let trial = PacketTrial()
     /// What peers of sessions that ended by silence are answered with.
     private var farewells = Farewells()
@@ -43,8 +43,9 @@ import Wire
         clock = PortClock(loop: loop)
         (checks, claims) = (ConnectivityChecks(context), ClientClaims(loop: loop))
         sessions = ClaimedSessions(loop: loop, clock: clock)
-        (rebinding, foreign) = (Rebinding(context.directory), ForeignDatagrams(context, of: index))
+        foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
+        rebound = ReboundMedia(context, of: index, sessions: sessions, foreign: foreign, handover: handover, clock: clock)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)
@@ -110,10 +111,10 @@ import Wire
         sessions.goRound(number, at: now)
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
-            rebinding.sweep()
+            rebound.sweep()
             connections.sweep { tuples.find($0.key) != nil }
         }
-        return !(tuples.isEmpty && sessions.isEmpty && rebinding.isEmpty && connections.isEmpty)
+        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty && connections.isEmpty)
     }
 
     private static let roundsPerSweep = 20
@@ -177,7 +178,7 @@ import Wire
         let (path, now) = (datagram.path, datagram.arrival)
         guard let tuple = tuples.find(path.key) else {
             if let record = farewells.answer(path.key, at: now) { unsafe record.withUnsafeBytes { unsafe send($0, on: path) } }
-            return receiveRebound(datagram)
+            return rebound.receive(datagram)
         }
         guard tuple.others.isEmpty else { return receiveShared(datagram, tuple) }
         guard let session = tuple.first.session else { return passToOwner(datagram, of: tuple.first, tuple) }
@@ -219,7 +220,7 @@ import Wire
         case .datagrams(let worker):
             unsafe foreign.take(from: worker, { unsafe receiveForeign($0, $1, from: worker) }, flush: { endBatch() })
         case .validated(let entry, let path): sessions[entry]?.tupleValidated(path, at: loop.now)
-        case .rebound(let entry, let path): learn(path, of: entry)
+        case .rebound(let entry, let path): if tuples.find(path.key) == nil { rebound.learn(path.key, of: entry) }
         case .end(let entry, let reason): sessions[entry]?.end(reason) ?? entry.conclude(reason)
         case .perform(let entry, let body): body(sessions[entry]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
@@ -233,9 +234,7 @@ import Wire
         switch DatagramKind(firstByte: first) {
         case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
         case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
-        case .media:
-            guard unsafe session.receiveRebound(datagram, at: slot.arrival), session.isNewlyRebound(to: slot.path) else { return }
-            context.send(.rebound(slot.entry, slot.path), to: worker)
+        case .media: unsafe rebound.receiveForeign(datagram, slot, of: session, from: worker)
         default: break
         }
     }
@@ -276,7 +275,7 @@ extension MediaPort {
             check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: check.arrival)
         guard tuples.note(member, on: check.path) else { return false }
         clock.startRounds()
-        rebinding.forget(check.path.key)
+        rebound.forget(check.path.key)
         farewells.remove(check.path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         context.directory.remove(check.entry.transport.confirm(check.ufrag))
@@ -312,51 +311,6 @@ extension MediaPort {
         // One that others are on as well stays with them.
         guard tuples.find(path.key)?.others.isEmpty == true else { return }
         connections.move(path) { [context] in context.send(.connection(entry, $0), to: worker) }
-    }
-}
-
-// MARK: - Rebinding
-
-/// Tries packets with the sessions that `Rebinding` says. Nothing is sent to their tuples until a check comes from there.
-extension MediaPort {
-    private func receiveRebound(_ datagram: ReceivedDatagram) {
-        let (path, now) = (datagram.path, datagram.arrival)
-        if let entry = rebinding.entry(at: path.key) { return receiveRebound(datagram, of: entry) }
-        guard let ssrc = unsafe datagram.bytes.ssrc else { return context.metrics.garbage.increment() }
-        let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
-        for entry in candidates {
-            guard let session = sessions[entry] else { continue }
-            if trial.attempt(datagram, { unsafe session.receiveRebound(datagram.payload, at: now) }) {
-                return learn(path, of: entry)
-            }
-        }
-        let isPassed = handover.pass(datagram)
-        guard isPassed || !candidates.isEmpty else { return context.metrics.garbage.increment() }
-        for entry in candidates {
-            guard let worker = entry.transport.worker, worker != index else { continue }
-            tryElsewhere(datagram, of: entry, to: worker)
-        }
-    }
-
-    /// A packet from a tuple that is known to be the session's, as long as that lives.
-    private func receiveRebound(_ datagram: ReceivedDatagram, of entry: any TransportEntry) {
-        switch entry.transport.current {
-        case .owned(index): _ = unsafe sessions[entry]?.receiveRebound(datagram.payload, at: datagram.arrival)
-        case .owned(let worker): tryElsewhere(datagram, of: entry, to: worker)
-        case .pending, .ended: rebinding.forget(datagram.path.key)
-        }
-    }
-
-    /// Whether it is genuine shows at the session's worker.
-    private func tryElsewhere(_ datagram: ReceivedDatagram, of entry: any TransportEntry, to worker: Int) {
-        foreign.forward(datagram, of: entry, isValidated: false, to: worker)
-    }
-
-    /// A genuine packet of the session came over this tuple.
-    private func learn(_ path: MediaPath, of entry: any TransportEntry) {
-        guard tuples.find(path.key) == nil else { return }
-        rebinding.learn(path.key, of: entry)
-        clock.startRounds()
     }
 }
 
