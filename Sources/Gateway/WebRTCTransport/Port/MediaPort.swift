@@ -26,8 +26,8 @@ import Wire
     private let claims: ClientClaims
     private let sessions: ClaimedSessions
     let certificateContexts = DTLSContexts()
+    private let validated: ValidatedMedia
     private let rebound: ReboundMedia
-    private let trial = PacketTrial()
     /// What peers of sessions that ended by silence are answered with.
     private var farewells = Farewells()
     private let clock: PortClock
@@ -45,6 +45,7 @@ import Wire
         sessions = ClaimedSessions(loop: loop, clock: clock)
         foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
+        validated = ValidatedMedia(context, of: index, foreign: foreign)
         rebound = ReboundMedia(context, of: index, sessions: sessions, foreign: foreign, handover: handover, clock: clock)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
@@ -175,42 +176,12 @@ import Wire
     }
 
     private func receiveMedia(_ datagram: ReceivedDatagram) {
-        let (path, now) = (datagram.path, datagram.arrival)
-        guard let tuple = tuples.find(path.key) else {
-            if let record = farewells.answer(path.key, at: now) { unsafe record.withUnsafeBytes { unsafe send($0, on: path) } }
-            return rebound.receive(datagram)
+        let path = datagram.path
+        if let tuple = tuples.find(path.key) { return validated.receive(datagram, at: tuple) }
+        if let record = farewells.answer(path.key, at: datagram.arrival) {
+            unsafe record.withUnsafeBytes { unsafe send($0, on: path) }
         }
-        guard tuple.others.isEmpty else { return receiveShared(datagram, tuple) }
-        guard let session = tuple.first.session else { return passToOwner(datagram, of: tuple.first, tuple) }
-        if unsafe session.receiveMedia(datagram.payload, on: path, at: now) { tuple.lastGenuine = now }
-    }
-
-    /// Several sessions were checked on the tuple: the packet goes to those whose source it names, or else to the first that
-    /// finds it genuine. No member can keep a packet from another.
-    private func receiveShared(_ datagram: ReceivedDatagram, _ tuple: PeerTuple) {
-        let (source, now) = unsafe (datagram.bytes.ssrc ?? 0, datagram.arrival)
-        // The first one's own packets cost no more for who else was checked there.
-        if let session = tuple.first.session, session.sources.contains(source), isGenuine(datagram, of: session) {
-            return tuple.lastGenuine = now
-        }
-        let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
-        for member in order.near {
-            guard let session = member.session, isGenuine(datagram, of: session) else { continue }
-            return member === tuple.first ? tuple.lastGenuine = now : ()
-        }
-        for member in order.far { passToOwner(datagram, of: member, tuple) }
-    }
-
-    private func isGenuine(_ datagram: ReceivedDatagram, of session: PeerTransport) -> Bool {
-        trial.attempt(datagram) { unsafe session.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) }
-    }
-
-    /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
-    private func passToOwner(_ datagram: ReceivedDatagram, of member: TupleMember, _ tuple: PeerTuple) {
-        guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
-        foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
-        let now = datagram.arrival
-        if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }
+        rebound.receive(datagram)
     }
 
     // MARK: - Other workers
