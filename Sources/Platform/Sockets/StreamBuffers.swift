@@ -8,7 +8,7 @@ final class StreamBuffers {
     /// One read; also about what a turn should spend on one stream.
     static let readBytes = 65_536
 
-    /// What a stream had left unconsumed, and behind it what is new.
+    /// Room for what a stream had left unconsumed, and behind it for one read.
     private let window: UnsafeMutableRawBufferPointer
     /// What TLS is to decrypt into the window.
     let ciphertext: UnsafeMutableRawBufferPointer
@@ -24,18 +24,18 @@ final class StreamBuffers {
         unsafe ciphertext.deallocate()
     }
 
-    /// Where new bytes go behind so many that were left.
-    func room(behind count: Int) -> UnsafeMutableRawBufferPointer {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: window[count...])
+    /// Where new bytes go. It is always the same place: what was left is put in front of it afterwards.
+    var room: UnsafeMutableRawBufferPointer {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: window[TCPStream.maximumUnconsumedBytes...])
     }
 
-    /// Puts what was left in front of the new bytes, which lie behind its room.
+    /// Puts what was left in front of so many new bytes, which lie in `room`.
     /// - Returns: both together, until the next stream is read.
-    func join(_ left: inout [UInt8], with count: Int) -> UnsafeRawBufferPointer {
-        let all = unsafe UnsafeRawBufferPointer(rebasing: window[..<(left.count + count)])
-        guard !left.isEmpty else { return unsafe all }
-        unsafe left.withUnsafeBytes { unsafe window.copyMemory(from: $0) }
-        left = []
-        return unsafe all
+    func join(_ left: [UInt8], with count: Int) -> UnsafeRawBufferPointer {
+        let new = TCPStream.maximumUnconsumedBytes
+        precondition(left.count <= new, "a stream that had left too much reads on")
+        let both = unsafe UnsafeMutableRawBufferPointer(rebasing: window[(new - left.count)..<(new + count)])
+        unsafe left.withUnsafeBytes { unsafe both.copyMemory(from: $0) }
+        return unsafe UnsafeRawBufferPointer(both)
     }
 }

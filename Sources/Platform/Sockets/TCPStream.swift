@@ -64,9 +64,7 @@ public final class TCPStream {
     private var phase: Phase
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
-    private var unconsumed: [UInt8] = []
-    private var isReadingPaused = false
-    private var hasPeerFinished = false
+    private var reading = ReadingSide()
     private var sending = SendingSide()
     /// Made before a stream has connected; the handshake begins when it has.
     private var tls: StreamTLS?
@@ -113,17 +111,17 @@ public final class TCPStream {
 
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.
     public func pauseReading() {
-        isReadingPaused = true
+        reading.isPaused = true
         readWatch?.suspend()
         if let fault = sending.fault { endSoon(.broken(fault)) }
     }
 
     /// Goes on reading; what was left unconsumed is delivered again in the next turn.
     public func resumeReading() {
-        guard isReadingPaused else { return }
-        isReadingPaused = false
+        guard reading.isPaused else { return }
+        reading.isPaused = false
         guard phase == .open else { return }
-        if unconsumed.isEmpty { return resumeWatching() }
+        if reading.unconsumed.isEmpty { return resumeWatching() }
         redelivery = loop.schedule(after: .zero) { [unowned self] in redeliver() }
     }
 
@@ -158,11 +156,11 @@ public final class TCPStream {
     private func watchReading() {
         guard let descriptor else { return }
         readWatch = loop.watch(descriptor: descriptor.number, for: .read) { [unowned self] in becameReadable() }
-        if isReadingPaused { readWatch?.suspend() }
+        if reading.isPaused { readWatch?.suspend() }
     }
 
     private func resumeWatching() {
-        if !isReadingPaused, !hasPeerFinished { readWatch?.resume() }
+        if reading.wantsMore { readWatch?.resume() }
     }
 
     private func becameReadable() {
@@ -177,9 +175,7 @@ public final class TCPStream {
     }
 
     private func readPlain() {
-        let room = unsafe buffers.room(behind: unconsumed.count).prefix(StreamBuffers.readBytes)
-        guard let count = unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: room)) else { return }
-        unsafe deliver(buffers.join(&unconsumed, with: count))
+        if let count = unsafe receive(into: buffers.room) { take(count) }
     }
 
     /// Reads once. Nil when there is nothing, or when the stream has come to an end, which is then dealt with.
@@ -200,16 +196,21 @@ public final class TCPStream {
         if let fault = sending.fault { return end(.broken(fault)) }
         // A peer that only listens any more still gets what was written for it.
         guard phase == .open ? onPeerFinished != nil : !sending.isEmpty else { return end(.peerFinished) }
-        hasPeerFinished = true
+        reading.hasPeerFinished = true
         readWatch?.suspend()
         if phase == .open { onPeerFinished?() }
+    }
+
+    /// So many bytes of plaintext have come into the loop's room for them.
+    private func take(_ count: Int) {
+        if let bytes = unsafe reading.received(count, in: buffers) { unsafe deliver(bytes) }
     }
 
     /// Gives bytes to the parser, again and again while it makes progress, and keeps what it leaves.
     private func deliver(_ bytes: UnsafeRawBufferPointer) {
         var rest = unsafe bytes
         let wasPlain = tls == nil
-        while unsafe !rest.isEmpty, !isReadingPaused {
+        while unsafe !rest.isEmpty {
             let consumed = unsafe onBytes(rest)
             precondition((0...rest.count).contains(consumed), "a parser consumed what it was not given")
             guard phase == .open else { return }
@@ -219,19 +220,15 @@ public final class TCPStream {
                 tls.keepFirst(unsafe [UInt8](rest))
                 return stepHandshake(of: tls)
             }
-            if consumed == 0 { break }
+            guard consumed > 0, unsafe !rest.isEmpty, !reading.isPaused else { break }
         }
-        // Whoever calls has emptied it.
-        if unsafe rest.isEmpty { return }
-        unsafe unconsumed = [UInt8](rest)
-        if !isReadingPaused, unconsumed.count > Self.maximumUnconsumedBytes { end(.tooMuchUnconsumed) }
+        if unsafe !rest.isEmpty, unsafe !reading.keep(rest) { end(.tooMuchUnconsumed) }
     }
 
     private func redeliver() {
         redelivery = nil
-        guard phase == .open, !isReadingPaused else { return }
-        let kept = unconsumed
-        unconsumed = []
+        guard phase == .open, !reading.isPaused else { return }
+        let kept = reading.takeUnconsumed()
         unsafe kept.withUnsafeBytes { unsafe deliver($0) }
         if phase == .open { resumeWatching() }
     }
@@ -255,8 +252,7 @@ public final class TCPStream {
     private func beginHandshake(of tls: StreamTLS) {
         tls.beginHandshake(on: loop, with: remoteAddress.ip) { [unowned self] in end(.tlsHandshakeTimedOut) }
         // Inside `onBytes` nothing is kept yet: `deliver` goes on with what is left.
-        tls.keepFirst(unconsumed)
-        unconsumed = []
+        tls.keepFirst(reading.takeUnconsumed())
         if tls.hasNextStep { stepHandshake(of: tls) }
     }
 
@@ -286,15 +282,14 @@ public final class TCPStream {
         unsafe tls.receive(ciphertext)
         do {
             while phase == .open {
-                let room = unsafe buffers.room(behind: isReadingPaused ? 0 : unconsumed.count)
-                let event = unsafe try tls.advance(into: room)
+                let event = unsafe try tls.advance(into: buffers.room)
                 sendOutgoing(of: tls)
                 switch event {
                 case .needsMore: return
                 case .handshakeCompleted:
                     write(tls.takeWaiting())
                     onOpen()
-                case .plaintext(let count): unsafe take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                case .plaintext(let count): take(count)
                 case .closedByPeer: return peerFinished()
                 }
             }
@@ -302,12 +297,6 @@ public final class TCPStream {
             sendOutgoing(of: tls)  // the alert
             end(.tlsFailed(error))
         }
-    }
-
-    private func take(_ plaintext: UnsafeRawBufferPointer) {
-        // Paused while this ciphertext was on its way: there is no un-reading it.
-        if isReadingPaused { return unsafe unconsumed.append(contentsOf: plaintext) }
-        unsafe deliver(buffers.join(&unconsumed, with: plaintext.count))
     }
 
     private func sendOutgoing(of tls: StreamTLS) {
@@ -359,7 +348,7 @@ public final class TCPStream {
 
     /// Nothing more can be sent. What the peer sent before its reset is still read: its goodbye may be among it.
     private func sendingFailed(_ fault: CInt) {
-        guard phase == .open, !isReadingPaused, !hasPeerFinished else { return endSoon(.broken(fault)) }
+        guard phase == .open, reading.wantsMore else { return endSoon(.broken(fault)) }
         sending.giveUp(after: fault)
         writeWatch?.suspend()
     }
@@ -387,9 +376,10 @@ public final class TCPStream {
         }
         (phase, farewell, keepAlive) = (.closing, Farewell(pause: pause), self)
         tls?.endHandshake()
-        (redelivery, unconsumed) = (nil, [])
+        redelivery = nil
+        _ = reading.takeUnconsumed()
         startTimer(limit) { $0.end(.flushed) }
-        if hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
+        if reading.hasPeerFinished { readWatch?.suspend() } else { readWatch?.resume() }
         if sending.isEmpty { perform(farewell?.flushed()) }
     }
 
@@ -406,7 +396,7 @@ public final class TCPStream {
         case .sayFIN:
             writeWatch = nil
             descriptor?.sayFIN()
-            if hasPeerFinished { return endSoon(.flushed) }
+            if reading.hasPeerFinished { return endSoon(.flushed) }
             startTimer(Farewell.maximumLingerTime) { $0.end(.flushed) }
         case nil: break
         }
@@ -440,16 +430,16 @@ public final class TCPStream {
     /// Gives up the connection so that another loop may go on with it; the stream is closed then. Not from inside `onBytes`.
     /// - Returns: nil when that cannot be: TLS, bytes that wait to be sent, or an end under way.
     public func detach() -> DetachedConnection? {
-        guard phase == .open, tls == nil, sending.isEmpty, !hasPeerFinished, let descriptor else { return nil }
+        guard phase == .open, tls == nil, sending.isEmpty, !reading.hasPeerFinished, let descriptor else { return nil }
         let connection = AcceptedConnection(descriptor: descriptor, remoteAddress: remoteAddress, localAddress: localAddress)
         defer { close() }
-        return DetachedConnection(connection: connection, unread: unconsumed)
+        return DetachedConnection(connection: connection, unread: reading.unconsumed)
     }
 
     /// Goes on with a connection of another loop; what was unread is delivered in the next turn.
     public convenience init(loop: EventLoop, resuming detached: DetachedConnection) {
         self.init(loop: loop, accepted: detached.connection)
-        unconsumed = detached.unread
+        reading = ReadingSide(unconsumed: detached.unread)
         pauseReading()
         resumeReading()
     }
