@@ -36,6 +36,6 @@ final class StreamBuffers {
         precondition(left.count <= new, "a stream that had left too much reads on")
         let both = unsafe UnsafeMutableRawBufferPointer(rebasing: window[(new - left.count)..<(new + count)])
         unsafe left.withUnsafeBytes { unsafe both.copyMemory(from: $0) }
-        return unsafe UnsafeRawBufferPointer(both)
+        return UnsafeRawBufferPointer(both)
     }
 }
