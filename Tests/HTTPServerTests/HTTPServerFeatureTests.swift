@@ -39,6 +39,17 @@ struct HTTPServerFeatureTests {
         #expect(server.requests.first?.source.description == "203.0.113.9:49152")
     }
 
+    @Test(arguments: [0, 1] as [UInt8])
+    func `a PROXY header tells whether the client spoke TLS to the balancer`(flags: UInt8) throws {
+        var header = Self.proxyHeader + [0x20, 0x00, 0x05, flags, 0, 0, 0, 0]  // PP2_TYPE_SSL
+        header[15] += 8
+        let server = try proxied()
+        let client = try server.connect()
+        client.stream.write(header + Array("GET / HTTP/1.1\r\n\(Self.close)\r\n".utf8))
+        #expect(server.wait { client.isClosed })
+        #expect(server.requests.first?.isSecure == (flags == 1))
+    }
+
     @Test func `X-Forwarded-For does so too, and only from trusted networks`() throws {
         let forwarded =
             "GET / HTTP/1.1\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\nX-Forwarded-Proto: https\r\n"

@@ -22,6 +22,8 @@ final class HTTPConnection {
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
+    /// The client spoke TLS to a balancer that we trust.
+    private var balancerEndedTLS = false
     private(set) var idleSince: MonotonicTime
     private var request: HTTPRequest?
     private(set) weak var exchange: HTTPExchange?
@@ -116,7 +118,7 @@ final class HTTPConnection {
         var count = 0
         do {
             guard let header = unsafe try PROXYHeader.parse(bytes.bytes) else { return nil }
-            count = header.byteCount
+            (count, balancerEndedTLS) = (header.byteCount, header.isSecure)
             if let source = header.source {
                 stream.remoteAddress = source
                 guard server.admit(source.ip) else {
@@ -146,7 +148,7 @@ final class HTTPConnection {
         case .request(var request):
             server.count(\.requests)
             let forwarded = ForwardedSource(
-                peer: stream.remoteAddress, isSecure: stream.isTLS, headers: request.headers,
+                peer: stream.remoteAddress, isSecure: stream.isTLS || balancerEndedTLS, headers: request.headers,
                 trusted: server.configuration.trustedProxies)
             (request.source, request.isSecure) = (forwarded.source, forwarded.isSecure)
             request.pathPrefix = forwarded.pathPrefix
