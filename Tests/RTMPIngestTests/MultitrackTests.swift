@@ -276,6 +276,14 @@ struct MultitrackTests {
         #expect(rig.video([0x96, 0x00] + Array("hvc1".utf8) + [2, 1], at: 4_000) != nil)
     }
 
+    @Test func `without a track 0 the lowest number of those that are followed is the publish`() throws {
+        let rig = try Rig()
+        for track in (1...12 as ClosedRange<UInt8>).reversed() { rig.header(track, track == 4 ? Self.canvas : Self.upright) }
+        for second in 0..<4 as Range<Int64> { rig.second(second, of: [1, 4]) }
+        #expect(rig.publication.layers.map(\.rid) == ["4"])
+        #expect(rig.packets(0).count(where: \.marker) == 20)
+    }
+
     @Test func `without a track 0 the lowest number's codec decides`() throws {
         let rig = try Rig(FakeInspector())
         let hevc: [UInt8] = [0x96, 0x00] + Array("hvc1".utf8) + [1, 1]

@@ -44,12 +44,11 @@ final class VideoTracks {
 
     /// Takes one track's part of a message.
     private func receive(_ tag: VideoTag, byteCount: Int, of message: inout MediaMessage) -> Refusal? {
-        let feed = feed(of: tag.trackID)
-        if !mainTrack.isKnown, let refusal = lookForMain(tag, at: message.arrival) { return refusal }
-        guard let feed else {
+        guard let feed = feed(of: tag.trackID) else {
             message.counters.otherTracks += 1
             return nil
         }
+        if !mainTrack.isKnown, let refusal = lookForMain(tag, at: message.arrival) { return refusal }
         let frames = message.counters.videoFrames
         let refusal = take(tag, feed, &message)
         let isFrame = message.counters.videoFrames > frames
@@ -91,6 +90,7 @@ final class VideoTracks {
     }
 
     /// Where nothing has come of track 0, another one is the publish.
+    /// - Parameter tag: of a track that is followed: the lowest of those is it.
     private func lookForMain(_ tag: VideoTag, at now: MonotonicTime) -> Refusal? {
         guard mainTrack.came(tag, at: now), let feed = feed(of: mainTrack.id) else { return nil }
         others.removeAll { $0 === feed }
