@@ -225,23 +225,34 @@ struct ServerSessionTests {
         #expect(streams.count == 40 && streams.allSatisfy { $0.arguments == [.number(1)] })
     }
 
-    @Test func `a second stream beside a live one is refused, and its media and its end are not the live one's`() throws {
-        var encoder = EncoderBytes.published()
-        encoder.command(RTMPCommand(name: "publish", transactionID: 6, arguments: ["OTHER", "live"]), streamID: 2)
-        encoder.message(type: 9, streamID: 2, chunkStreamID: 5, [0x27, 2])
-        encoder.message(type: 9, [0x27, 1])
-        encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 7, arguments: ["OTHER"]))
-        encoder.command(RTMPCommand(name: "closeStream"), streamID: 2)
-        encoder.command(RTMPCommand(name: "deleteStream", arguments: [.number(2)]))
-        encoder.message(type: 9, [0x27, 3])
-        encoder.command(RTMPCommand(name: "closeStream"), streamID: 1)
+    /// As of an encoder with three bitrates on one connection. What is live on stream 0 ends with whatever is deleted, but for these.
+    @Test(arguments: [0, 1] as [UInt32])
+    func `further streams beside a live one are refused, and their media and their ends are not the live one's`(
+        live: UInt32
+    ) throws {
+        let others: [(id: UInt32, name: AMF0Value)] = [(2, "OTHER2"), (3, "OTHER3")]
+        var encoder = EncoderBytes()
+        encoder.connect()
+        encoder.command(RTMPCommand(name: "publish", transactionID: 5, arguments: ["KEY", "live"]), streamID: live)
+        for (id, name) in others {
+            encoder.command(RTMPCommand(name: "publish", transactionID: 6, arguments: [name, "live"]), streamID: id)
+        }
+        for (id, _) in others { encoder.message(type: 9, streamID: id, chunkStreamID: id + 3, [0x27, 2]) }
+        encoder.message(type: 9, streamID: live, [0x27, 1])
+        for (id, name) in others {
+            encoder.command(RTMPCommand(name: "FCUnpublish", transactionID: 7, arguments: [name]))
+            encoder.command(RTMPCommand(name: "closeStream"), streamID: id)
+            encoder.command(RTMPCommand(name: "deleteStream", arguments: [.number(Double(id))]))
+        }
+        encoder.message(type: 9, streamID: live, [0x27, 3])
+        encoder.command(RTMPCommand(name: "closeStream"), streamID: live)
         let driver = SessionDriver()
         driver.feed(encoder.bytes)
         #expect(
             driver.happenings.suffix(4) == [
                 .publish(application: "app", key: "KEY"), .video(0, [0x27, 1]), .video(0, [0x27, 3]), .unpublished,
             ])
-        #expect(try driver.answerNames.contains("onStatus NetStream.Publish.BadName"))
+        #expect(try driver.answerNames.count { $0 == "onStatus NetStream.Publish.BadName" } == others.count)
     }
 
     /// Encoders that create two streams, and take the second for the one that they publish.

@@ -17,6 +17,8 @@ struct CommandDialogue {
         case live(Stream)
     }
 
+    /// One bit each: some encoders create a few in a row, and use one.
+    private static let maximumStreamCount = UInt16.bitWidth
     /// Ours, in both directions.
     private static let windowSize: UInt32 = 2_500_000
     private static let outgoingChunkSize = 65_536
@@ -25,9 +27,9 @@ struct CommandDialogue {
     /// `connect` has been accepted.
     private(set) var isConnected = false
     private var publishing = Publishing.idle
-    /// Refused because another one was live: its media and its end are not that one's.
-    private var refused: Stream?
-    /// Created and not deleted: bit n is stream n + 1. Some encoders create a few in a row, and use one.
+    /// Refused because another one was live: their media and their ends are not that one's.
+    private var refused: [Stream] = []
+    /// Created and not deleted: bit n is stream n + 1.
     private var streams: UInt16 = 0
 
     /// An event waits for its answer.
@@ -40,7 +42,9 @@ struct CommandDialogue {
     var isLive: Bool { if case .live = publishing { true } else { false } }
 
     /// Media counts on whatever stream it comes, as some encoders do not send it where they publish, but not on a refused one.
-    func takesMedia(ofStream id: UInt32) -> Bool { isLive && refused?.id != id }
+    func takesMedia(ofStream id: UInt32) -> Bool { isLive && !isRefused(id) }
+
+    private func isRefused(_ id: UInt32) -> Bool { refused.contains { $0.id == id } }
 
     // MARK: - What the encoder says
 
@@ -55,9 +59,9 @@ struct CommandDialogue {
         case "publish": return receivedPublish(command, streamID: streamID, into: &output)
         case "FCUnpublish":
             output.writeResult(of: command)
-            return refused?.name == command.publishName ? nil : endPublish(into: &output)
+            return refused.contains { $0.name == command.publishName } ? nil : endPublish(into: &output)
         case "deleteStream": return receivedDeleteStream(command, into: &output)
-        case "closeStream": return refused?.id == streamID ? nil : endPublish(into: &output)
+        case "closeStream": return isRefused(streamID) ? nil : endPublish(into: &output)
         case "releaseStream", "_checkbw", "setPeerInfo": output.writeResult(of: command)
         case "getStreamLength": output.writeResult(of: command, .number(0))
         case "_result", "_error", "onStatus", "receiveAudio", "receiveVideo", "pause": break
@@ -89,7 +93,7 @@ struct CommandDialogue {
     /// long on one connection.
     private mutating func receivedCreateStream(_ command: RTMPCommand, into output: inout ServerOutput) {
         let free = (~streams).trailingZeroBitCount
-        guard free < UInt16.bitWidth else {
+        guard free < Self.maximumStreamCount else {
             output.writeCallFailed(command, "Too many streams.")
             return
         }
@@ -104,7 +108,7 @@ struct CommandDialogue {
         let stream = Stream(id: streamID, name: command.publishName)
         guard let connect, publishing == .idle else {
             // Who asks once more for what is live means that, on whatever stream.
-            if case .live(let live) = publishing, live.id != streamID, live.name != stream.name { refused = stream }
+            if case .live(let live) = publishing, live.id != streamID, live.name != stream.name { refuse(stream) }
             output.writeStatus(.error, "NetStream.Publish.BadName", "This connection publishes already.", streamID)
             return nil
         }
@@ -112,17 +116,25 @@ struct CommandDialogue {
         return .publish(PublishTarget(connect.target, publishName: stream.name))
     }
 
+    private mutating func refuse(_ stream: Stream) {
+        refused.removeAll { $0.id == stream.id }
+        if refused.count < Self.maximumStreamCount { refused.append(stream) }
+    }
+
     private mutating func receivedDeleteStream(_ command: RTMPCommand, into output: inout ServerOutput) -> RTMPEvent? {
         let deleted = command.arguments.first?.number.flatMap(UInt32.init(exactly:))
-        if let deleted, (1...UInt32(UInt16.bitWidth)).contains(deleted) { streams &= ~(1 << (deleted - 1)) }
-        if refused?.id == deleted { refused = nil }
+        if let deleted, (1...UInt32(Self.maximumStreamCount)).contains(deleted) { streams &= ~(1 << (deleted - 1)) }
+        if let deleted, isRefused(deleted) {
+            refused.removeAll { $0.id == deleted }
+            return nil
+        }
         guard case .live(let live) = publishing else { return nil }
         return deleted == nil || deleted == live.id || live.id == 0 ? endPublish(into: &output) : nil
     }
 
     private mutating func endPublish(into output: inout ServerOutput) -> RTMPEvent? {
         guard case .live(let stream) = publishing else { return nil }
-        (publishing, refused) = (.idle, nil)
+        (publishing, refused) = (.idle, [])
         output.writeStatus(.status, "NetStream.Unpublish.Success", "The stream has ended.", stream.id)
         return .unpublished
     }
