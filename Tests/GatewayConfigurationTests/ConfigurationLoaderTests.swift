@@ -127,6 +127,14 @@ struct ConfigurationLoaderTests {
             "https: {listen: '[::]:443'}\nlisten: {shared: '10.0.0.1:443'}",
             "listen.shared: port 443 is taken by https.listen"
         ),
+        (
+            "https: {listen: '[::1]:443'}\nlisten: {shared: '[::]:443'}",
+            "listen.shared: port 443 is taken by https.listen"
+        ),
+        (
+            "https: {listen: '0.0.0.0:443'}\nlisten: {shared: '[::]:443'}",
+            "listen.shared: port 443 is taken by https.listen"
+        ),
         ("tls: {certificate: a.pem}", "tls: certificate and privateKey belong together: one is missing"),
         ("admin: {auth: none, listen: '[::]:8088'}", "admin.auth: none is for a loopback admin.listen only: expected sigv4"),
         ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),
@@ -183,6 +191,7 @@ struct ConfigurationLoaderTests {
     @Test(arguments: [
         "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '10.0.0.2:443'}",
         "https: {listen: '10.0.0.1:443'}\nlisten: {shared: '[2001:db8::1]:443'}",
+        "https: {listen: '0.0.0.0:443'}\nlisten: {shared: '[::1]:443'}",
         "http: {listen: ':0'}\nrtmp: {listen: ':0'}",
     ])
     func `two addresses have each port, and the kernel chooses others`(_ yaml: String) {

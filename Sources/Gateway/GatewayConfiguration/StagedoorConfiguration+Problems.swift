@@ -30,7 +30,12 @@ extension StagedoorConfiguration {
     /// Two addresses of this machine have each port once, and all addresses have it with each of them.
     private static func areOnePlace(_ one: SocketAddress, _ other: SocketAddress) -> Bool {
         guard one.port == other.port, one.port != 0 else { return false }
-        return one.ip == other.ip || one.ip.isUnspecified || other.ip.isUnspecified
+        return includes(one.ip, other.ip) || includes(other.ip, one.ip)
+    }
+
+    /// Whether who listens at the one address listens at the other too: `0.0.0.0` is all of IPv4, `[::]` all of both.
+    private static func includes(_ one: IPAddress, _ other: IPAddress) -> Bool {
+        one == other || one == .anyV6 || one == .anyV4 && other.isV4
     }
 
     private var certificateProblems: [Problem] {
