@@ -1,3 +1,4 @@
+import EventLoop
 import StageHub
 import TestSupport
 import Testing
@@ -40,6 +41,21 @@ struct MediaFeedTests {
         #expect(feed.drained() == [0, 1, 2, 3, 4])
         let again = pool.take()
         #expect(again?.isFree == true)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `a worker whose mailbox was full is told of blocks again once it has room`() throws {
+        let loop = try EventLoop()
+        let inbox = RouterInbox()
+        var received = 0
+        let mailbox = try Mailbox<RouterMessage>(loop: loop, maximumMessages: 1) { _ in received += 1 }
+        inbox.open(mailbox.sender)
+        inbox.send(.keyframeWanted(LiveTap(number: 1, key: WatchedKey(stageID: "s", participantID: "p"), worker: 0), .video))
+        inbox.wake()
+        #expect(loop.run(until: { received == 1 }, within: .seconds(60)))
+        inbox.wake()
+        #expect(loop.run(until: { received == 2 }, within: .seconds(60)))
+        withExtendedLifetime(mailbox) {}
     }
 
     @Test mutating func `a reader that lags half a second gets nothing until it has caught up, and video from a keyframe on`()
