@@ -177,6 +177,15 @@ struct ControlPlaneTests {
         }
     }
 
+    /// As JSON what is escaped has six times its bytes.
+    @Test(arguments: [(200, nil), (1_023, "ValidationException")] as [(Int, String?)])
+    func `a token that is longer than any gateway takes is not minted`(_ length: Int, _ error: String?) throws {
+        let bench = try APIBench()
+        let attributes: JSONObject = ["k": .string(String(repeating: "\u{1}", count: length))]
+        let input: JSONObject = ["stageArn": .string(try bench.makeStage()), "attributes": .object(attributes)]
+        #expect(try bench.call("CreateParticipantToken", input).type == error)
+    }
+
     @Test(arguments: [("ListStages", 200), ("GetStage", 400), ("StartComposition", 403)])
     func `every answer has the seven header fields of the model`(_ operation: String, _ status: Int) throws {
         let answer = try APIBench().send(.post, "/\(operation)")

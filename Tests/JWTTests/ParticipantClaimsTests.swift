@@ -63,6 +63,15 @@ struct ParticipantClaimsTests {
             parsing: Self.payload("exp", .integer(Self.claims.issuedAt + ParticipantClaims.maximumLifetime)))
     }
 
+    @Test
+    func `attributes are read, however many a token has`() throws {
+        var claims = Self.claims
+        claims.attributes = Dictionary(uniqueKeysWithValues: (100..<350).map { ("\($0)", "") })
+        let input = CompactToken.signingInput(keyID: "key", payload: claims.payload)
+        let token = CompactToken.serialized(signingInput: input, signature: [UInt8](repeating: 7, count: 96))
+        #expect(try ParticipantClaims(parsing: CompactToken(parsing: token).payload) == claims)
+    }
+
     static let moments: [(Int64, ParticipantClaims.Validity)] = [
         (1_800_000_000, .valid), (1_800_043_259, .valid), (1_800_043_260, .expired), (1_799_999_940, .valid),
         (1_799_999_939, .notYet),

@@ -45,6 +45,9 @@ struct TokenOperations: Sendable {
             let minted = try? context.authority.mint(
                 wanted, stageARN: stageARN, endpoints: context.settings.endpoints, now: context.wallNow())
         else { throw .internalError }
+        guard minted.token.count <= CompactToken.maximumLength else {
+            throw .validation("userId and attributes make a token of more than \(CompactToken.maximumLength) bytes.")
+        }
         var object: JSONObject = [
             "participantId": .string(minted.participantID), "token": .string(minted.token.revealText()),
             "duration": .integer(Int64(request.minutes)), "capabilities": .array(request.capabilities.map { .string($0) }),
