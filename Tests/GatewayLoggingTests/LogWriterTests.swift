@@ -76,6 +76,28 @@ struct LogWriterTests {
         #expect(writer.droppedCount == 10)
     }
 
+    /// What the descriptor means is changed while a long line is on its way: a pipe that is full, a full disk, one with room again.
+    @Test func `a line after one that was cut off stands on a line of its own`() throws {
+        let (cut, whole) = (try Self.pipe(), try Self.pipe())
+        let full = open("/dev/full", O_WRONLY)
+        try #require(full >= 0)
+        let writer = try LogWriter(descriptor: cut.write, format: .text, patience: .milliseconds(20))
+        writer.write(Self.record(String(repeating: "x", count: 1 << 20)))
+        var begun = pollfd(fd: cut.read, events: Int16(POLLIN), revents: 0)
+        let count = poll(&begun, 1, -1)
+        try #require(count == 1)
+        dup2(full, cut.write)
+        while writer.droppedCount == 0 { sched_yield() }
+        dup2(whole.write, cut.write)
+        writer.write(Self.record("after"))
+        writer.close()
+        for descriptor in [cut.read, cut.write, full, whole.write] { close(descriptor) }
+        let text = Self.text(of: whole.read)
+        #expect(text.hasPrefix("\n") && text.contains(" after\n") && text.contains(" log_events_dropped count=1\n"), "\(text)")
+        #expect(writer.droppedCount == 1)
+        close(whole.read)
+    }
+
     @Test func `closing does not wait for ever for a reader who reads nothing`() throws {
         let ends = try Self.pipe()
         let writer = try LogWriter(descriptor: ends.write, format: .text, patience: .milliseconds(20))

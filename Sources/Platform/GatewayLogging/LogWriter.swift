@@ -11,8 +11,6 @@ final class LogWriter: Sendable {
     static let maximumQueuedRecords = 8192
     /// Whoever closes waits no longer for a descriptor that has taken nothing for so long.
     static let patience = Duration.seconds(2)
-    /// What a pipe takes at once when it says that it has room (PIPE_BUF).
-    private static let maximumPartLength = 4_096
 
     private struct Queue {
         var records: [LogRecord] = []
@@ -35,13 +33,12 @@ final class LogWriter: Sendable {
         (self.queue, self.signal, self.totalDropped) = (queue, signal, totalDropped)
         do {
             thread = try WorkerThread.start(name: "log") {
+                var output = LineOutput(to: descriptor, patience: patience)
                 while true {
                     Self.wait(signal, until: queue.withLock { $0.strangers.nextSum })
                     if queue.withLock({ !$0.isClosed }) { Self.gather() }
                     let taken = queue.withLock { Self.take(from: &$0) }
-                    let refused = Self.write(Self.lines(of: taken, format), to: descriptor, patience) {
-                        queue.withLock { $0.isClosed }
-                    }
+                    let refused = output.write(Self.lines(of: taken, format)) { queue.withLock { $0.isClosed } }
                     if let refused, refused > 0 {
                         // The last line told of those before, and is no event.
                         let events = taken.droppedCount > 0 ? refused - 1 : refused
@@ -138,27 +135,4 @@ final class LogWriter: Sendable {
         }
         return lines
     }
-
-    /// Writes all bytes, and never begins a write that would wait: a write cannot be given up.
-    /// - Returns: how many lines the descriptor refused; nil where it was given up, as nobody waits for it any longer.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt, _ patience: Duration, isClosed: () -> Bool) -> Int? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            let ready = unsafe poll(&entry, 1, CInt(clamping: patience.milliseconds))
-            if ready == 0, isClosed() { return nil }
-            if ready < 0, errno != EINTR { return lineCount(in: rest) }
-            guard ready > 0 else { continue }
-            let part = rest.prefix(maximumPartLength)
-            let count = unsafe part.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EAGAIN, errno != EINTR {
-                return lineCount(in: rest)
-            }
-        }
-        return 0
-    }
-
-    private static func lineCount(in bytes: ArraySlice<UInt8>) -> Int { bytes.count { $0 == UInt8(ascii: "\n") } }
 }
