@@ -1,4 +1,6 @@
 import DataDirectory
+import EventLoop
+import Glibc
 import RouterForwarding
 import TestSupport
 import Testing
@@ -17,10 +19,24 @@ struct RouterServiceTests {
     /// As in Docker, where a container that does not run has no name.
     @Test
     func `a router whose name leads nowhere keeps no gateway from starting`() throws {
-        let route = try RouterAddress.route(to: "http://nothing.invalid:8088/janus", router: "janus")
-        #expect(route.addresses.isEmpty && !route.source.isUnspecified)
-        #expect(try RouterAddress.route(to: "http://[::1]:8088/janus", router: "janus").addresses.count == 1)
-        #expect(throws: StartupError.self) { try RouterAddress.route(to: "/janus", router: "janus") }
+        let routes = try RouterAddress.routes(to: [
+            "away": "http://nothing.invalid:8088/janus", "there": "http://127.0.0.1:8088/janus",
+        ])
+        #expect(routes["away"]?.addresses == [] && routes["away"]?.source == nil)
+        #expect(routes["there"]?.addresses == [.loopback] && routes["there"]?.source == .loopback)
+        #expect(throws: StartupError.self) { try RouterAddress.routes(to: ["janus": "/janus"]) }
+    }
+
+    /// Of two of which each waits for the other.
+    @Test(.timeLimit(.minutes(10)))
+    func `names are looked up at once, not one after another`() throws {
+        let begun = Lock(0)
+        let found = try HostAddresses.resolveAll(["there", "away", "there"]) { host in
+            begun.withLock { $0 += 1 }
+            while begun.withLock({ $0 }) < 2 { sched_yield() }
+            return host == "there" ? [.loopback] : []
+        }
+        #expect(found == ["there": [.loopback], "away": []])
     }
 
     /// Of two that share a Janus each would destroy the other's mountpoints every five seconds.

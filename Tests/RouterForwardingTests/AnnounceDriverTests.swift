@@ -27,6 +27,8 @@ private final class RecordingHTTP: RouterHTTP {
     /// Of the answer to an announce.
     var status = 201
     var location: String? = "/v1/participants/p"
+    /// Of ours, to which it answers.
+    var ownAddress: IPAddress?
     /// Whom the answer to a lease lists; none: it lists nobody.
     var listed: [String] = []
     private var held: [(RouterResponse?) -> Void] = []
@@ -52,7 +54,8 @@ private final class RecordingHTTP: RouterHTTP {
         if !listed.isEmpty { body["participants"] = .array(listed.map { .string($0) }) }
         let status = request.method == "PUT" ? 200 : status
         let response = RouterResponse(
-            status: status, location: location, body: JSONValue.object(body).serialized(), address: .loopback)
+            status: status, location: location, body: JSONValue.object(body).serialized(), address: .loopback,
+            ownAddress: ownAddress)
         if holdsAnnounces, request.method == "POST" { return heldAnnounces.append { reply(response) } }
         reply(response)
     }
@@ -88,6 +91,20 @@ struct AnnounceDriverTests {
         var isTaken: Bool?
         driver.announce(Self.announcement()) { isTaken = (try? $0.get()) != nil }
         #expect(isTaken == isUnconfigured)
+    }
+
+    /// As where its name led nowhere at the start.
+    @Test func `an offer names the address from which the router was first asked for its health`() throws {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        var announcement = Self.announcement()
+        announcement.source = SocketAddress(.anyV6, port: 9)
+        for address in ["198.51.100.7", "198.51.100.8"] {
+            http.ownAddress = IPAddress(address)
+            driver.checkHealth { _ in }
+        }
+        driver.announce(announcement) { _ in }
+        #expect(try http.description(2).contains("c=IN IP4 198.51.100.7\r\n"))
     }
 
     @Test func `a router written from the specification alone gets both tracks, reports and the end`() throws {

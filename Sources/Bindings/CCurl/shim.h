@@ -29,4 +29,10 @@ static inline const char *ccurl_address(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
     return address ? address : "";
 }
+/// From which address of ours that connection was made; empty where there was none, or it is unknown.
+static inline const char *ccurl_own_address(CURL *easy) {
+    char *address = NULL;
+    curl_easy_getinfo(easy, CURLINFO_LOCAL_IP, &address);
+    return address ? address : "";
+}
 static inline CURLcode ccurl_result(const CURLMsg *message) { return message->data.result; }

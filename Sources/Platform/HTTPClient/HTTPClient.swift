@@ -204,6 +204,8 @@ public struct HTTPClientResponse: Sendable {
     public var body: [UInt8] = []
     /// From which it comes.
     public var address: IPAddress?
+    /// Of ours, from which the connection was made; of a connection that is used again it may be unknown.
+    public var ownAddress: IPAddress?
 
     /// The first field of that name, in whatever case.
     public subscript(name: String) -> String? { headers.first { $0.name == name.lowercased() }?.value }

@@ -133,6 +133,7 @@ final class HTTPTransfer {
     func finish(_ result: CURLcode) {
         response.status = unsafe Int(ccurl_status(easy))
         response.address = IPAddress(unsafe String(cString: ccurl_address(easy)))
+        response.ownAddress = IPAddress(unsafe String(cString: ccurl_own_address(easy)))
         if isTooLong { return reply(.failure(.tooLong(status: response.status))) }
         switch result {
         case CURLE_OK: reply(.success(response))

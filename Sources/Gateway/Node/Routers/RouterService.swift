@@ -71,14 +71,15 @@ final class RouterService {
         _ configuration: StagedoorConfiguration, _ loop: EventLoop, ownListeners: Set<SocketAddress>,
         isOnlyProcess: @escaping () -> Bool, _ directory: borrowing DataDirectory
     ) throws -> [any RouterDriver] {
-        let asked = configuration.routers.filter(\.value.isAsked).sorted { $0.key < $1.key }
+        let asked = configuration.routers.filter(\.value.isAsked)
         let usesJanus = asked.contains { $0.value.driver == .janus }
         let key = usesJanus ? try MountpointKey.load(from: directory) : Secret("")
         let drivers = RouterDrivers(
             client: HTTPClient(loop: loop), gatewayID: makeGatewayID(), ownListeners: ownListeners,
             ownership: MountpointOwnership(key: key), isOnlyProcess: isOnlyProcess)
-        return try asked.compactMap { name, settings in
-            drivers.driver(name, settings, route: try RouterAddress.route(to: settings.url, router: name))
+        let routes = try RouterAddress.routes(to: asked.mapValues(\.url))
+        return asked.sorted { $0.key < $1.key }.compactMap { name, settings in
+            routes[name].flatMap { drivers.driver(name, settings, route: $0) }
         }
     }
 
@@ -89,26 +90,33 @@ final class RouterService {
     }
 }
 
-/// Where a router's URL leads, asked once at start: media may go there unless the configuration says otherwise.
+/// Where routers' URLs lead, asked once at start: media may go there unless the configuration says otherwise.
 enum RouterAddress {
     /// A name that leads nowhere keeps no gateway from starting, which has others: that router is dead until it answers, and its media
     /// may go to where it answers.
-    static func route(to url: String, router: String) throws -> RouterDrivers.Route {
-        guard let host = host(of: url) else { throw StartupError.router("routers.\(router).url: “\(url)” has no host") }
-        let addresses = HostAddresses.resolve(host)
-        if addresses.isEmpty {
-            Log.event(.error, "router_unresolved", ["router": .string(router), "host": .string(host)])
+    /// - Parameter urls: by router.
+    static func routes(to urls: [String: String]) throws -> [String: RouterDrivers.Route] {
+        var hosts: [String: String] = [:]
+        for (router, url) in urls {
+            hosts[router] = host(of: url)
+            if hosts[router] == nil { throw StartupError.router("routers.\(router).url: “\(url)” has no host") }
         }
-        return RouterDrivers.Route(addresses: addresses, source: source(toward: addresses.first ?? elsewhere) ?? .loopback)
+        let found = try HostAddresses.resolveAll(Array(hosts.values))
+        var routes: [String: RouterDrivers.Route] = [:]
+        for (router, host) in hosts {
+            let addresses = found[host] ?? []
+            if addresses.isEmpty {
+                Log.event(.error, "router_unresolved", ["router": .string(router), "host": .string(host)])
+            }
+            routes[router] = RouterDrivers.Route(addresses: addresses, source: addresses.first.flatMap(source))
+        }
+        return routes
     }
 
     static func host(of url: String) -> String? {
         let host = URLComponents(string: url)?.host?.trimmingCharacters(in: ["[", "]"])
         return host?.isEmpty == false ? host : nil
     }
-
-    /// Of nobody (RFC 5737): toward it the kernel names the address by which this machine sends to most others.
-    private static let elsewhere = IPAddress.v4(0xC000_0201)
 
     /// The address of ours that the kernel would send from; nothing is sent to find out.
     private static func source(toward address: IPAddress) -> IPAddress? {

@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import Settings
 import Wire
@@ -35,6 +36,22 @@ enum AdvertisedAddresses {
 
 /// What a host name leads to, by the system's resolver. Blocks: for the start, and threads that serve nobody.
 enum HostAddresses {
+    /// Asks for all of them at once: a name server that is silent is waited for once.
+    /// - Throws: when the kernel refuses a thread.
+    static func resolveAll(
+        _ hosts: [String], by lookUp: @escaping @Sendable (String) -> [IPAddress] = { HostAddresses.resolve($0) }
+    ) throws -> [String: [IPAddress]] {
+        let found = Lock<[String: [IPAddress]]>([:])
+        let threads = try Set(hosts).map { host in
+            try WorkerThread.start(name: "resolver") {
+                let addresses = lookUp(host)
+                found.withLock { $0[host] = addresses }
+            }
+        }
+        for thread in threads { thread.join() }
+        return found.withLock { $0 }
+    }
+
     static func resolve(_ host: String) -> [IPAddress] {
         if let address = IPAddress(host) { return [address] }
         var list: UnsafeMutablePointer<addrinfo>?

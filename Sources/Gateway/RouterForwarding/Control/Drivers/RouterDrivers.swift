@@ -9,10 +9,10 @@ public struct RouterDrivers {
     public struct Route: Sendable {
         /// Media may go there, unless the configuration names networks. None where its name led nowhere.
         public var addresses: [IPAddress]
-        /// The address of ours from which the system would send there.
-        public var source: IPAddress
+        /// The address of ours from which the system would send there; nil where that is unknown.
+        public var source: IPAddress?
 
-        public init(addresses: [IPAddress], source: IPAddress) { (self.addresses, self.source) = (addresses, source) }
+        public init(addresses: [IPAddress], source: IPAddress?) { (self.addresses, self.source) = (addresses, source) }
     }
 
     private let client: HTTPClient

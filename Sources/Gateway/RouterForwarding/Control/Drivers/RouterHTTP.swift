@@ -23,9 +23,14 @@ public struct RouterResponse: Sendable {
     public var body: [UInt8]
     /// From which it came, where that is known.
     public var address: IPAddress?
+    /// Of ours, to which it came, where that is known.
+    public var ownAddress: IPAddress?
 
-    public init(status: Int, location: String? = nil, body: [UInt8] = [], address: IPAddress? = nil) {
-        (self.status, self.location, self.body, self.address) = (status, location, body, address)
+    public init(
+        status: Int, location: String? = nil, body: [UInt8] = [], address: IPAddress? = nil, ownAddress: IPAddress? = nil
+    ) {
+        (self.status, self.location, self.body) = (status, location, body)
+        (self.address, self.ownAddress) = (address, ownAddress)
     }
 }
 
@@ -58,7 +63,8 @@ public final class RouterHTTPClient: RouterHTTP {
                 self?.fault = nil
                 reply(
                     RouterResponse(
-                        status: response.status, location: response["location"], body: response.body, address: response.address))
+                        status: response.status, location: response["location"], body: response.body,
+                        address: response.address, ownAddress: response.ownAddress))
             case .failure(let fault):
                 self?.note(fault)
                 reply(nil)

@@ -13,14 +13,15 @@ public final class AnnounceDriver: RouterDriver {
         public var trust: RouterTrust
         /// SRTP, if the channel is trusted: verified HTTPS, or loopback.
         public var protection: SRTPProfile?
-        /// What the offer names as our media's source where the worker's socket has no address of its own.
-        public var sourceAddress: IPAddress
+        /// What the offer names as our media's source where the worker's socket has no address of its own; nil: the one from which
+        /// the router is first asked for its health.
+        public var sourceAddress: IPAddress?
         /// Without, a router that could take layers is not asked.
         public var offersLayers = true
 
         public init(
             name: String, url: String, bearer: Secret? = nil, trust: RouterTrust, protection: SRTPProfile? = nil,
-            sourceAddress: IPAddress = .loopback
+            sourceAddress: IPAddress? = nil
         ) {
             (self.name, self.url, self.bearer, self.trust) = (name, url, bearer, trust)
             (self.protection, self.sourceAddress) = (protection, sourceAddress)
@@ -30,7 +31,7 @@ public final class AnnounceDriver: RouterDriver {
     public var name: String { configuration.name }
     public var hasHealth: Bool { true }
     private let configuration: Configuration
-    private let messages: AnnounceMessages
+    private var messages: AnnounceMessages
     private let http: any RouterHTTP
     private var standing = StandingAnnounces()
     private var changes = AnnouncedChanges(maximumRepetitions: AnnounceDriver.maximumRepetitions)
@@ -137,7 +138,8 @@ public final class AnnounceDriver: RouterDriver {
     }
 
     public func checkHealth(reply: @escaping (Bool) -> Void) {
-        http.send(messages.health, deadline: Self.healthDeadline) { response in
+        http.send(messages.health, deadline: Self.healthDeadline) { [weak self] response in
+            if let own = response?.ownAddress { self?.messages.learn(sourceAddress: own) }
             reply(response.map { 200...299 ~= $0.status } ?? false)
         }
     }

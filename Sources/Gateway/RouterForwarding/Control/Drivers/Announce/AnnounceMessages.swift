@@ -7,11 +7,16 @@ import Wire
 
 /// Makes the requests of docs/stage-router.md for one router.
 struct AnnounceMessages: Sendable {
-    private let configuration: AnnounceDriver.Configuration
+    private var configuration: AnnounceDriver.Configuration
     private let gatewayID: String
 
     init(_ configuration: AnnounceDriver.Configuration, gatewayID: String) {
         (self.configuration, self.gatewayID) = (configuration, gatewayID)
+    }
+
+    /// Taken where none is known: it stays the same for announces that stand.
+    mutating func learn(sourceAddress: IPAddress) {
+        if configuration.sourceAddress == nil { configuration.sourceAddress = sourceAddress }
     }
 
     var health: RouterRequest { request("GET", configuration.url + "/healthz") }
@@ -46,7 +51,7 @@ struct AnnounceMessages: Sendable {
     }
 
     private func description(of announcement: Announcement, _ plan: LegPlan) -> RouterDescription {
-        let ip = announcement.source.ip.isUnspecified ? configuration.sourceAddress : announcement.source.ip
+        let ip = announcement.source.ip.isUnspecified ? configuration.sourceAddress ?? .loopback : announcement.source.ip
         var description = RouterDescription(
             participantID: announcement.participantID, sessionVersion: announcement.generation, address: ip,
             tracks: announcement.kinds.compactMap { kind in
