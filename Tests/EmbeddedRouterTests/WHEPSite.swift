@@ -19,11 +19,12 @@ final class WHEPSite {
     private var endpoints: [WHEPEndpoint] = []
     private var addresses: [SocketAddress] = []
 
-    init() throws {
+    init(_ change: (inout TransportConfiguration) -> Void = { _ in }) throws {
         loop = try EventLoop()
+        var settings = TransportConfiguration(advertisedAddresses: [])
+        change(&settings)
         let transport = try TransportContext(
-            configuration: TransportConfiguration(advertisedAddresses: []), workerCount: 1,
-            metrics: TransportMetrics(MetricsRegistry()))
+            configuration: settings, workerCount: 1, metrics: TransportMetrics(MetricsRegistry()))
         let context = EmbeddedRouterContext(
             transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
         let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))
@@ -71,6 +72,13 @@ final class WHEPSite {
     }
 
     func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
+
+    /// Has requests for the sessions of another process answered there.
+    func follow(_ predecessor: WHEPSite) {
+        for endpoint in endpoints {
+            endpoint.predecessor = { request, respond in predecessor.endpoints[0].handle(request, respond: respond) }
+        }
+    }
 
     /// The session's news.
     func tell(current: TrackID? = LayerChooserTests.low, _ layers: [VideoLayer]? = LayerChooserTests.three) {

@@ -20,6 +20,8 @@ public final class WHEPEndpoint {
     private let unclaimed: UnclaimedSessions
     private let events: LayerEvents
     private var rates = RequestRates()
+    /// Has a request for a session of the process before us answered there; false when that one is gone.
+    public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(loop: EventLoop, context: EmbeddedRouterContext) throws(SystemError) {
@@ -33,7 +35,27 @@ public final class WHEPEndpoint {
     /// - Returns: false when the path is none of ours; then nothing is answered.
     public func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) -> Bool {
         guard let resource = WHEPResource(request) else { return false }
-        let answer = { (response: HTTPResponse) in exchange.respond(CrossOrigin.allow(response)) }
+        if case (.get, .eventStream(let id, let names)) = (request.method, resource) {
+            openEvents(request, id, names, exchange)
+        } else {
+            answer(request, resource) { exchange.respond($0) }
+        }
+        return true
+    }
+
+    /// Answers a request that another process received, but for streams of events, which stay where they are.
+    /// - Returns: false when the path is none of ours; then `respond` is not called.
+    public func handle(_ request: HTTPRequest, respond: @escaping (HTTPResponse) -> Void) -> Bool {
+        guard let resource = WHEPResource(request) else { return false }
+        answer(request, resource, respond)
+        return true
+    }
+
+    private func answer(_ request: HTTPRequest, _ resource: WHEPResource, _ respond: @escaping (HTTPResponse) -> Void) {
+        let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response)) }
+        if let id = resource.session(for: request.method), context.transport.isOfAnotherProcess(id) {
+            return passOn(request, id, answer)
+        }
         switch (request.method, resource) {
         case (.options, _):
             answer(
@@ -48,11 +70,9 @@ public final class WHEPEndpoint {
         case (.get, .layer(let id)), (.head, .layer(let id)), (.post, .layer(let id)), (.delete, .layer(let id)):
             answer(choose(request, id))
         case (.post, .events(let id)): answer(makeEvents(request, id))
-        case (.get, .eventStream(let id, let names)): openEvents(request, id, names, exchange)
         case (.delete, .eventStream(let id, _)): answer(closeEvents(request, id))
         default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
         }
-        return true
     }
 
     // MARK: - POST
@@ -119,6 +139,14 @@ public final class WHEPEndpoint {
     }
 
     // MARK: - Session
+
+    private func passOn(_ request: HTTPRequest, _ id: String, _ respond: @escaping (HTTPResponse) -> Void) {
+        do throws(Refusal) {
+            guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
+            try context.transport.checkPassedOn(request, id)
+            guard predecessor(request, respond) else { throw Refusal(.unknownSession) }
+        } catch { respond(Problem.response(error)) }
+    }
 
     private func find(_ request: HTTPRequest, _ id: String) throws(Refusal) -> SubscriberEntry {
         guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }

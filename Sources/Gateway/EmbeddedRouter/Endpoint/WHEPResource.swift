@@ -30,6 +30,15 @@ enum WHEPResource: Equatable {
 
     var isSession: Bool { if case .participant = self { false } else { true } }
 
+    /// The session without which a request cannot be answered; nil also for streams of events, which are no answers.
+    func session(for method: HTTPMethod) -> String? {
+        switch (method, self) {
+        case (.patch, .session(let id)), (.delete, .session(let id)): id
+        case (.get, .layer(let id)), (.post, .layer(let id)), (.delete, .layer(let id)): id
+        default: nil
+        }
+    }
+
     var allowedMethods: String {
         switch self {
         case .participant: "OPTIONS, GET, HEAD, POST"

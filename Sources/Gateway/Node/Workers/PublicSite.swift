@@ -36,6 +36,7 @@ final class PublicSite {
     private let servers: [HTTPServer]
     private let https: HTTPServer
     private let whip: WHIPEndpoint?
+    private let whep: WHEPEndpoint?
     private let watch: WatchEndpoint?
     private let foreign: ForeignAnswers
 
@@ -45,13 +46,14 @@ final class PublicSite {
         let whip = try Self.makeWHIP(loop: loop, environment)
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
-        self.whip = whip
+        (self.whip, self.whep) = (whip, whep)
         let watch = try environment.webRTC.embedded.map {
             try WatchEndpoint(loop: loop, board: environment.stages, context: $0)
         }
         self.watch = watch
         let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
         whip?.predecessor = { foreign.pass($0, $1) }
+        whep?.predecessor = { foreign.pass($0, $1) }
         self.foreign = foreign
         let setup = try Self.makeSetup(loop: loop, environment)
         let answer: HTTPServer.Handler = { request, exchange in
@@ -111,9 +113,9 @@ final class PublicSite {
 
     /// Answers a request that another process received.
     func answer(_ request: HTTPRequest, _ reply: @escaping @Sendable (HTTPResponse) -> Void) {
-        if whip?.handle(request, respond: { reply($0) }) != true {
-            reply(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path).").response())
-        }
+        if whip?.handle(request, respond: { reply($0) }) == true { return }
+        if whep?.handle(request, respond: { reply($0) }) == true { return }
+        reply(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path).").response())
     }
 
     func stop() {

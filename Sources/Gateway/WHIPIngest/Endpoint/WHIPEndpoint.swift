@@ -4,7 +4,6 @@ public import HTTP
 import JSON
 public import MediaContract
 import Refusals
-import SDP
 import Settings
 public import StageHub
 import WebRTCTransport
@@ -116,24 +115,21 @@ public final class WHIPEndpoint {
         return place.node == settings.node && place.generation == settings.generation
     }
 
-    /// Has a request answered where its session is: by another process of this node, or by another node. Strangers, and bodies
-    /// that would be refused there, go nowhere.
+    /// Has a request answered where its session is: by another process of this node, or by another node.
     private func passOn(
         _ request: HTTPRequest, _ id: String, to place: SessionIdentifier.Place, _ respond: @escaping (HTTPResponse) -> Void
     ) {
-        let settings = context.transport.configuration
-        let refuse = { (code: RefusalCode) in
+        do throws(Refusal) {
+            guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
+            try context.transport.checkPassedOn(request, id)
+            let isTaken =
+                place.node == context.transport.configuration.node
+                ? predecessor(request, respond) : proxy?.pass(request, id, toNode: place.node, respond) ?? false
+            guard isTaken else { throw Refusal(.unknownSession) }
+        } catch {
             // A GET of what is not there, or somebody else's, says as little as one without a token.
-            respond(request.method == .get ? HTTPResponse(.noContent) : Problem.response(Refusal(code)))
+            respond(request.method == .get ? HTTPResponse(.noContent) : Problem.response(error))
         }
-        guard rates.allows(request.source.ip, now: loop.now) else { return refuse(.tooManyRequests) }
-        guard request.body.count <= SessionDescription.maximumByteCount else { return refuse(.bodyTooLarge) }
-        guard let token = request.presentedToken else { return refuse(.missingToken) }
-        guard SessionIdentifier.isSealed(id, for: token, key: settings.sessionKey) else { return refuse(.foreignSession) }
-        let isTaken =
-            place.node == settings.node
-            ? predecessor(request, respond) : proxy?.pass(request, id, toNode: place.node, respond) ?? false
-        if !isTaken { refuse(.unknownSession) }
     }
 
     /// GET with the session's token: empty while it lives, and for a minute after its end why.
