@@ -37,8 +37,8 @@ struct HandoverMachineTests {
     private static let nobodyAccepts = Step([.relay, .suspendReading(step: 2)]) { $0.workerDone(step: 1) }
     private static let oneReads = Step([]) { $0.workerDone(step: 2) }
     private static let nobodyReads = Step([
-        .wake(after: nil), .listen(false), .tellReservations, .passName(to: 42), .tellPredecessor(isSucceeded: true),
-        .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
+        .wake(after: nil), .listen(false), .tellReservations, .tellPlacements, .passName(to: 42),
+        .tellPredecessor(isSucceeded: true), .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
     ]) { $0.workerDone(step: 2) }
 
     private static let parted = Step([.clear]) { $0.closed(isDrained: false) }

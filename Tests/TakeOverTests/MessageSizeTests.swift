@@ -96,6 +96,10 @@ struct MessageSizeTests {
             .progress((0..<entries).map { _ in HolderProgress(lease: lease, nanoseconds: .max) }),
             .living((0..<entries).map { _ in LivingParticipant(sessionID: text("s", 16), participantID: text("p", 64)) }),
             .reservation(PortReservation(router: text(character, 256), owner: text("o", 256), port: .max)),
+            .placements(
+                (0..<entries).map { _ in
+                    HandedPlacement(stageID: text("s", 12), replica: .max, router: text(character, 256), generation: 1 << 53 - 1)
+                }),
             .refused(text(character, 1_024)), .released(lease), .left, .terminate, .succeeded(true), .predecessors(.max),
         ]
     }

@@ -347,7 +347,7 @@ struct TakeOverWalk {
         case .terminate, .abandon: predecessorDies()
         case .wake(let delay): isWoken = delay != nil
         case .clear: isWoken = false
-        case .tellReservations, .tellPredecessors, .tellProgress, .tellPredecessor, .suspendAdministration,
+        case .tellReservations, .tellPlacements, .tellPredecessors, .tellProgress, .tellPredecessor, .suspendAdministration,
             .resumeAdministration, .admit(true), .listen, .passName, .takeBackName, .forgetConnection, .accept, .log:
             break
         case .refuse, .answer: violated("\(action)")

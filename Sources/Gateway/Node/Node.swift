@@ -119,7 +119,7 @@ public final class Node {
             // Another authority is asked, where one is configured: on this loop, which turns from now on.
             hook = try makeHook()
             // The process whose place we take lets go of it: everything is there to serve with.
-            chain = makeChain(workers, drain)
+            chain = makeChain(workers, drain, routers)
             if let inheritance { try chain?.takePlace(inheritance) }
             // The service manager hears last that we are there, and first that we go.
             if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
@@ -315,13 +315,13 @@ extension Node {
         }
     }
 
-    private func makeChain(_ workers: WorkerGroup, _ drain: NodeDrain) -> ProcessChain? {
+    private func makeChain(_ workers: WorkerGroup, _ drain: NodeDrain, _ routers: RouterService?) -> ProcessChain? {
         guard case .alone(let embedded) = store.membership else { return nil }
         return ProcessChain(
             loop: loop,
             ProcessChain.Environment(
-                embedded: embedded, shared: shared, listeners: listeners, workers: workers, drain: drain,
-                directory: directory.path, duplicateLock: { [unowned self] in directory.duplicateLock() },
+                embedded: embedded, shared: shared, listeners: listeners, placements: routers?.localPlacements,
+                workers: workers, drain: drain, directory: directory.path, duplicateLock: { [unowned self] in directory.duplicateLock() },
                 tellHolder: { [unowned self] in try directory.tellHolder() }))
     }
 

@@ -15,6 +15,7 @@ extension HandoverMachine {
         case offer(to: Int32)
         case tellLiving
         case tellReservations
+        case tellPlacements
         /// How many processes before this one have sessions.
         case tellPredecessors
         /// `progress` and `sessions` are told again and again from now on.

@@ -194,8 +194,8 @@ public struct HandoverMachine: Sendable {
     private mutating func handedOver(to process: Int32) -> [Action] {
         state = .succeeded(Aftermath())
         return [
-            .wake(after: nil), .listen(false), .tellReservations, .passName(to: process), .tellPredecessor(isSucceeded: true),
-            .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
+            .wake(after: nil), .listen(false), .tellReservations, .tellPlacements, .passName(to: process),
+            .tellPredecessor(isSucceeded: true), .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
         ]
     }
 

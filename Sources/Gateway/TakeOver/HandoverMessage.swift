@@ -12,7 +12,7 @@ public import TakeOverCodec
 /// prepare                     →                                             lets go of the store
 ///                             ←  living…, reservation…, prepared
 /// ready                       →                                             accepts no more
-///                             ←  lease…, history…, reservation…             reads no more
+///                             ←  lease…, history…, reservation…, placements…   reads no more
 ///                             ←  yours
 /// end, request, terminate     →
 ///                             ←  lease, released, history, progress, response, left
@@ -24,7 +24,7 @@ public import TakeOverCodec
 public enum HandoverMessage: Codable, Equatable, Sendable {
     /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place of
     /// a hand-over.
-    public static let version = 5
+    public static let version = 6
 
     case hello(version: Int, process: Int32)
     case refused(String)
@@ -34,6 +34,8 @@ public enum HandoverMessage: Codable, Equatable, Sendable {
     case prepare
     case living([LivingParticipant])
     case reservation(PortReservation)
+    /// Where the sender's live stages are, and those of the processes before it.
+    case placements([HandedPlacement])
     case prepared
     case ready
     case yours
@@ -114,6 +116,18 @@ public struct PortReservation: Codable, Sendable, Equatable {
     public var port: UInt16
 
     public init(router: String, owner: String, port: UInt16) { (self.router, self.owner, self.port) = (router, owner, port) }
+}
+
+/// Which stage router has a stage, as the replica of that number.
+public struct HandedPlacement: Codable, Sendable, Equatable {
+    public var stageID: String
+    public var replica: Int
+    public var router: String
+    public var generation: UInt64
+
+    public init(stageID: String, replica: Int, router: String, generation: UInt64) {
+        (self.stageID, self.replica, self.router, self.generation) = (stageID, replica, router, generation)
+    }
 }
 
 /// When the holder of a lease last made progress, on the machine's monotonic clock, which both processes read.

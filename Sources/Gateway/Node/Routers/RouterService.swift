@@ -23,6 +23,8 @@ final class RouterService {
     }
 
     let control: RouterControl
+    /// Nil in a cluster, whose nodes share them.
+    let localPlacements: LocalPlacements?
     private var reach: TimerWatch?
 
     /// Nil when the configuration names no router that is asked: then there is nothing to place.
@@ -33,9 +35,10 @@ final class RouterService {
         let drivers = try Self.drivers(
             configuration, loop, ownListeners: ownListeners, isOnlyProcess: environment.isOnlyProcess, directory)
         guard !drivers.isEmpty else { return nil }
+        let placements = try Self.placements(loop, environment.membership)
+        localPlacements = placements as? LocalPlacements
         control = try RouterControl(
-            loop: loop, drivers: drivers, placements: try Self.placements(loop, environment.membership),
-            replicas: configuration.forwarding.replicas)
+            loop: loop, drivers: drivers, placements: placements, replicas: configuration.forwarding.replicas)
         control.onStory = { [metrics = environment.metrics] story in
             metrics.note(story)
             story.log()

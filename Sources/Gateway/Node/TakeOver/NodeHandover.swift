@@ -144,6 +144,7 @@ final class NodeHandover {
         case .offer: offer()
         case .tellLiving: channel?.send(Array(environment.embedded.leases.living)) { .living($0) }
         case .tellReservations: tellReservations()
+        case .tellPlacements: tellPlacements()
         case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
         case .tellProgress: tellProgress()
         case .close: channel?.close()
@@ -216,6 +217,13 @@ final class NodeHandover {
                 channel?.send(.reservation(PortReservation(router: router.configuration.name, owner: owner, port: port)))
             }
         }
+    }
+
+    /// Of stages that are live: all others are placed anew by their next publish.
+    private func tellPlacements() {
+        let live = Set(environment.embedded.leases.progress.map(\.lease.stageID))
+        let placements = environment.services.placements?.records(ofStages: live) ?? [:]
+        channel?.send(placements.map { HandedPlacement($0.key, $0.value) }) { .placements($0) }
     }
 
     private func tellProgress() {
@@ -310,11 +318,19 @@ final class NodeHandover {
 struct HandoverServices {
     let gate: AdmissionGate
     let staticRouters: [StaticRouter]
+    /// Nil without stage routers that are asked.
+    let placements: LocalPlacements?
     let contract: ContractContext
     let foreignRequests: ForeignRequests
 
-    init(_ shared: SharedParts) {
-        (gate, staticRouters) = (shared.admission.gate, shared.staticRouters)
+    init(_ shared: SharedParts, placements: LocalPlacements?) {
+        (gate, staticRouters, self.placements) = (shared.admission.gate, shared.staticRouters, placements)
         (contract, foreignRequests) = (shared.contract.context, shared.foreignRequests)
+    }
+}
+
+extension HandedPlacement {
+    fileprivate init(_ key: PlacementKey, _ record: PlacementRecord) {
+        self.init(stageID: key.stageID, replica: key.replica, router: record.router, generation: record.generation)
     }
 }

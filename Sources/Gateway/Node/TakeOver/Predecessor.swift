@@ -64,6 +64,8 @@ final class Predecessor {
             for router in services.staticRouters where router.configuration.name == reservation.router {
                 router.adopt(reservation.port, of: reservation.owner)
             }
+        case .placements(let list):
+            for entry in list { adopt(entry) }
         case .progress(let list):
             for entry in list { publishes[entry.lease]?.holder.progressed(at: MonotonicTime(nanoseconds: entry.nanoseconds)) }
         case .response(let number, let response): waiting.remove(number)?(response.response)
@@ -89,6 +91,12 @@ final class Predecessor {
         publishes[lease] = (holder, handed.grant)
         embedded.leases.adopt(handed, holder: holder)
         services.gate.foreignPublishes = publishes.count
+    }
+
+    private func adopt(_ placement: HandedPlacement) {
+        services.placements?.adopt(
+            PlacementRecord(router: placement.router, generation: placement.generation),
+            of: PlacementKey(stageID: placement.stageID, replica: placement.replica))
     }
 
     private func released(_ lease: PublishLease) {

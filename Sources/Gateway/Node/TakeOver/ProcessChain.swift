@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import GatewayLogging
 import JSON
+import RouterForwarding
 import Sockets
 import TakeOver
 
@@ -13,6 +14,8 @@ final class ProcessChain {
         var embedded: EmbeddedContext
         var shared: SharedParts
         var listeners: Listeners
+        /// Nil without stage routers that are asked.
+        var placements: LocalPlacements?
         var workers: WorkerGroup
         var drain: NodeDrain
         var directory: String
@@ -39,8 +42,8 @@ final class ProcessChain {
     func takePlace(_ inheritance: Inheritance) throws {
         let (shared, workers, drain) = (environment.shared, environment.workers, environment.drain)
         let predecessor = try Predecessor(
-            loop: loop, channel: inheritance.succession.channel(on: loop), services: HandoverServices(shared),
-            embedded: environment.embedded)
+            loop: loop, channel: inheritance.succession.channel(on: loop),
+            services: HandoverServices(shared, placements: environment.placements), embedded: environment.embedded)
         try inheritance.succession.takePlace { predecessor.receive($0) }
         inheritance.leave(environment.listeners.unused(of: inheritance.succession.sockets))
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
@@ -69,9 +72,9 @@ final class ProcessChain {
         let handover = try NodeHandover(
             loop: loop, directory: environment.directory,
             environment: NodeHandover.Environment(
-                services: HandoverServices(shared), embedded: environment.embedded, workers: environment.workers,
-                drain: environment.drain, admin: admin, events: events, notifier: notifier, process: shared.process,
-                activated: listeners.activated,
+                services: HandoverServices(shared, placements: environment.placements), embedded: environment.embedded,
+                workers: environment.workers, drain: environment.drain, admin: admin, events: events, notifier: notifier,
+                process: shared.process, activated: listeners.activated,
                 sockets: {
                     let lock = duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])

@@ -53,6 +53,16 @@ public final class LocalPlacements: PlacementStore {
     }
 
     public func isOurs(stageID: String, since moment: MonotonicTime) -> Bool { true }
+
+    /// What is known of these stages, for a process that takes this one's place.
+    public func records(ofStages stages: Set<String>) -> [PlacementKey: PlacementRecord] {
+        records.filter { stages.contains($0.key.stageID) }
+    }
+
+    /// Goes on with what a process before this one has decided.
+    public func adopt(_ record: PlacementRecord, of key: PlacementKey) {
+        records[key] = PlacementRecord(router: record.router, generation: min(record.generation, Generation.maximum))
+    }
 }
 
 /// The largest generation that JSON readers keep exactly.
