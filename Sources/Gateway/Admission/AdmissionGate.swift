@@ -60,7 +60,7 @@ public final class AdmissionGate: Authorizer {
 
     private var isFull: Bool { !hasRoom(beside: startingPublishes) }
 
-    /// - Parameter starting: loaded before those that are live are: who goes from here to there is counted twice, not never.
+    /// - Parameter starting: read before the number of live publishes: who goes live in between is counted twice, not left out.
     private func hasRoom(beside starting: Int) -> Bool {
         starting + livePublishes + foreignPublishes < maximumPublishes
     }
@@ -89,17 +89,18 @@ public final class AdmissionGate: Authorizer {
         set { foreign.store(newValue, ordering: .relaxed) }
     }
 
-    /// Those that have a grant, and are neither live nor over.
+    /// Publishes that have a grant, and are neither live nor over.
     public var startingPublishes: Int { starting.load(ordering: .acquiring) }
 
-    /// - Returns: false where that would be too many.
-    func beginsOneMore() -> Bool {
+    /// Takes a place for a publish that has its grant; `PublishPlace` gives it back.
+    /// - Returns: false, with none taken, where that would be too many.
+    func takePlace() -> Bool {
         if hasRoom(beside: starting.add(1, ordering: .acquiringAndReleasing).oldValue) { return true }
-        beginsOneLess()
+        givePlaceBack()
         return false
     }
 
-    func beginsOneLess() { starting.subtract(1, ordering: .acquiringAndReleasing) }
+    func givePlaceBack() { starting.subtract(1, ordering: .acquiringAndReleasing) }
 
     public var livePublishes: Int { live.load(ordering: .relaxed) }
     public func publishBegan() { live.add(1, ordering: .relaxed) }

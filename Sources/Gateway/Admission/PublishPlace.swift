@@ -14,13 +14,13 @@ public final class PublishPlace: Sendable {
     /// - Returns: false where there is none.
     func take(at gate: AdmissionGate) -> Bool {
         guard !isTaken.load(ordering: .acquiring) else { return true }
-        guard gate.beginsOneMore() else { return false }
+        guard gate.takePlace() else { return false }
         _ = self.gate.storeIfNil(gate)
         isTaken.store(true, ordering: .releasing)
         return true
     }
 
     public func giveBack() {
-        if isTaken.exchange(false, ordering: .acquiringAndReleasing) { gate.load()?.beginsOneLess() }
+        if isTaken.exchange(false, ordering: .acquiringAndReleasing) { gate.load()?.givePlaceBack() }
     }
 }
