@@ -5,13 +5,6 @@ import Settings
 public import Store
 public import Wire
 
-/// Why a request of another API than the control API is not answered: the code that AWS gives, its status, a sentence.
-public struct AccessRefusal: Equatable, Sendable {
-    public var type: String
-    public var status: Int
-    public var message: String
-}
-
 /// The control API: the rest-json protocol of `ivs-realtime`, as the AWS CLI and SDKs speak it. Confined to its loop.
 public final class ControlPlane {
     /// What the API works with.
@@ -95,8 +88,9 @@ public final class ControlPlane {
         }
     }
 
-    /// Checks that CloudWatch's operation may be asked, now: what it says else is in the words of a protocol of its own.
-    /// - Parameter stages: ARNs of those that it is about; one of them is empty where it is about more.
+    /// Checks that an operation of CloudWatch's API may be asked now. CloudWatch's protocols word their errors each in its own way, so
+    /// the refusal comes as a value.
+    /// - Parameter stages: ARNs of the stages that the operation concerns; one of them is empty where it concerns others too.
     public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {
         do throws(APIError) {
             let caller = try access.check(request, for: action, console.sessions, now: wallNow()) { stages }
