@@ -73,26 +73,3 @@ final class LoadGuard {
             ])
     }
 }
-
-/// Measures this process. On the control loop.
-final class LoadMeter {
-    private let loop: EventLoop
-    private let lag: GreatestLag
-    private var lastCPU = ProcessMetrics.cpuSeconds
-    private var lastLook: MonotonicTime
-    /// Asked once: it takes reading four files.
-    private let processors = CPUAllowance.processors
-
-    init(loop: EventLoop, lag: GreatestLag) { (self.loop, self.lag, lastLook) = (loop, lag, loop.now) }
-
-    /// What was used since the last time.
-    func measure() -> NodeLoad {
-        let (cpu, now) = (ProcessMetrics.cpuSeconds, loop.now)
-        let elapsed = max((now - lastLook).inSeconds, 0.001)
-        defer { (lastCPU, lastLook) = (cpu, now) }
-        return NodeLoad(
-            cpu: (cpu - lastCPU) / elapsed / processors, loopLag: lag.take(),
-            descriptors: Double(ProcessMetrics.openDescriptorCount) / Double(max(1, ProcessMetrics.maximumDescriptorCount)),
-            memory: ProcessMetrics.residentBytes)
-    }
-}

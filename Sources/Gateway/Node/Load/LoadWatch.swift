@@ -1,22 +1,11 @@
 import Settings
 import Wire
 
-/// What the process uses at one moment, in the measures that bound admission.
-struct NodeLoad: Sendable, Equatable {
-    /// Of the granted CPUs, since the last look: 1 is all of them.
-    var cpu = 0.0
-    /// The greatest lateness of any event loop since the last look.
-    var loopLag = Duration.zero
-    /// Of the descriptors that may be open.
-    var descriptors = 0.0
-    /// Resident bytes.
-    var memory = 0
-}
-
 /// Decides by measured load when new publishes are refused, before live ones suffer.
 ///
-/// Pure. It closes when a limit is passed at several looks in a row (one look alone may be a handshake storm or a pause of the
-/// machine, which delays loops of idle processes too) and opens again when everything has stayed a tenth below the limits for a while, so that it does not flap.
+/// A value without a clock. It closes when a limit is passed at several looks in a row: one look alone may be a handshake storm, or a
+/// pause of the machine, which delays loops of idle processes too. It opens again when everything has stayed a tenth below the limits
+/// for a while, so that it does not flap.
 struct LoadWatch: Sendable {
     enum Measure: String, Sendable, CaseIterable {
         case cpu, loopLag, descriptors, memory
