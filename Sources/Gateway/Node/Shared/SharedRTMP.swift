@@ -1,0 +1,37 @@
+import Admission
+import EventLoop
+import GatewayMetrics
+import RTMPIngest
+import Settings
+import Sockets
+import Store
+import Transcoding
+
+/// RTMP's part of every worker, and the threads that turn its audio into Opus.
+struct SharedRTMP: Sendable {
+    let environment: RTMPIngestEnvironment
+    let shares: ConnectionShares
+    let transcoding: TranscodingPool
+    let opus: TranscodingSettings
+
+    /// - Throws: when the threads cannot be had.
+    init(
+        _ configuration: StagedoorConfiguration, workerCount: Int, admission: SharedAdmission, membership: Membership,
+        records: SharedRecords, instruments: Instruments
+    ) throws {
+        let threadCount = configuration.transcoding.threadCount(processors: CPUAllowance.granted)
+        let transcoding = try TranscodingPool(threadCount: threadCount)
+        self.transcoding = transcoding
+        instruments.metrics.reading(
+            "stagedoor_transcoding_dropped_frames_total",
+            "Frames of sound not transcoded: a thread was half a second behind, or they came faster than sound."
+        ) { Double(transcoding.droppedFrameCount) }
+        var environment = RTMPIngestEnvironment(
+            settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
+            authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, metrics: instruments.metrics,
+            trust: admission.trust)
+        environment.board = records.board
+        (self.environment, shares) = (environment, ConnectionShares(workerCount: workerCount))
+        opus = configuration.transcoding
+    }
+}
