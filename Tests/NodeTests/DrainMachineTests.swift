@@ -26,8 +26,8 @@ struct DrainMachineTests {
         var machine = machine()
         let actions = machine.terminate(Census(), at: Self.start)
         let wanted: [Action] = [
-            .leave(true), .log(.started(endsProcess: true)), .take(turns: true), .refusePublishes(true), .requestReconnect,
-            .take(turns: false), .log(.finished), .stop,
+            .showLeaving, .log(.started(endsProcess: true)), .startTurns, .refusePublishes, .requestReconnect,
+            .stopTurns, .log(.finished), .stop,
         ]
         #expect(actions == wanted)
         #expect(machine.isOver)
@@ -36,12 +36,12 @@ struct DrainMachineTests {
     @Test
     func `with a live stream it waits for the grace, then refuses, then closes at the deadline`() {
         var machine = machine()
-        let first: [Action] = [.leave(true), .log(.started(endsProcess: true)), .take(turns: true)]
+        let first: [Action] = [.showLeaving, .log(.started(endsProcess: true)), .startTurns]
         #expect(machine.terminate(Self.oneLive, at: Self.start) == first)
         #expect(machine.turn(Self.oneLive, at: at(9)) == [])
-        #expect(machine.turn(Self.oneLive, at: at(10)) == [.refusePublishes(true), .requestReconnect])
+        #expect(machine.turn(Self.oneLive, at: at(10)) == [.refusePublishes, .requestReconnect])
         #expect(machine.turn(Self.oneLive, at: at(60)) == [.close(count: 1)])
-        #expect(machine.turn(Census(), at: at(61)) == [.take(turns: false), .log(.finished), .stop])
+        #expect(machine.turn(Census(), at: at(61)) == [.stopTurns, .log(.finished), .stop])
     }
 
     @Test
@@ -55,12 +55,12 @@ struct DrainMachineTests {
     func `what the API began does not end the process, and is taken back`() {
         var machine = machine(grace: .zero)
         let begun: [Action] = [
-            .leave(true), .log(.started(endsProcess: false)), .take(turns: true), .refusePublishes(true), .requestReconnect,
+            .showLeaving, .log(.started(endsProcess: false)), .startTurns, .refusePublishes, .requestReconnect,
         ]
         #expect(machine.begin(Self.oneLive, at: Self.start) == begun)
         #expect(machine.begin(Self.oneLive, at: at(1)) == [], "it drains already")
-        #expect(machine.turn(Census(), at: at(2)) == [.take(turns: false), .log(.finished)])
-        #expect(machine.cancel() == [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)])
+        #expect(machine.turn(Census(), at: at(2)) == [.stopTurns, .log(.finished)])
+        #expect(machine.cancel() == [.stopTurns, .showServing, .takePublishes, .log(.cancelled)])
         #expect(machine.phase == nil)
         #expect(machine.cancel() == [])
     }
@@ -78,23 +78,23 @@ struct DrainMachineTests {
         var draining = machine(grace: .zero)
         _ = draining.begin(Self.oneLive, at: Self.start)
         #expect(draining.terminate(Self.oneLive, at: at(1)) == [])
-        #expect(draining.turn(Census(), at: at(2)) == [.take(turns: false), .log(.finished), .stop])
+        #expect(draining.turn(Census(), at: at(2)) == [.stopTurns, .log(.finished), .stop])
     }
 
     @Test
     func `whose place is taken refuses at once, asks nobody to go, and ends with its last session`() {
         var machine = machine()
-        #expect(machine.outlive(at: Self.start) == [.take(turns: true)])
-        #expect(machine.turn(Self.oneLive, at: at(1)) == [.refusePublishes(true)])
+        #expect(machine.outlive(at: Self.start) == [.startTurns])
+        #expect(machine.turn(Self.oneLive, at: at(1)) == [.refusePublishes])
         #expect(machine.turn(Census(pending: 1), at: at(2)) == [], "an answered WHIP session may come yet")
-        #expect(machine.turn(Census(), at: at(3)) == [.take(turns: false), .log(.finished), .tellSuccessor, .stop])
+        #expect(machine.turn(Census(), at: at(3)) == [.stopTurns, .log(.finished), .tellSuccessor, .stop])
     }
 
     @Test
     func `it is the way to the process before it and stays while that one has sessions`() {
         var machine = machine()
         _ = machine.outlive(at: Self.start)
-        #expect(machine.turn(Census(hasPredecessor: true), at: at(1)) == [.refusePublishes(true)])
+        #expect(machine.turn(Census(hasPredecessor: true), at: at(1)) == [.refusePublishes])
         #expect(machine.turn(Census(), at: at(2)).last == .stop)
     }
 
@@ -105,8 +105,8 @@ struct DrainMachineTests {
         _ = machine.turn(Self.oneLive, at: at(1))
         let census = Census(live: 1, hasPredecessor: true)
         let actions = machine.terminate(census, at: at(2))
-        #expect(actions == [.terminatePredecessor, .leave(true), .log(.started(endsProcess: true)), .take(turns: true)])
-        #expect(machine.turn(census, at: at(12)) == [.refusePublishes(true), .requestReconnect])
+        #expect(actions == [.terminatePredecessor, .showLeaving, .log(.started(endsProcess: true)), .startTurns])
+        #expect(machine.turn(census, at: at(12)) == [.refusePublishes, .requestReconnect])
     }
 
     @Test
@@ -114,7 +114,7 @@ struct DrainMachineTests {
         var machine = machine()
         #expect(machine.comeBack() == [], "nobody had our place")
         _ = machine.outlive(at: Self.start)
-        #expect(machine.comeBack() == [.take(turns: false)])
+        #expect(machine.comeBack() == [.stopTurns])
         #expect(machine.phase == nil)
         #expect(machine.turn(Census(), at: at(1)) == [])
     }
@@ -125,10 +125,10 @@ struct DrainMachineTests {
         if isSignalFirst { _ = machine.terminate(Self.oneLive, at: Self.start) }
         _ = machine.outlive(at: Self.start)
         if !isSignalFirst { _ = machine.terminate(Self.oneLive, at: Self.start) }
-        #expect(machine.comeBack() == [.refusePublishes(true)])
+        #expect(machine.comeBack() == [.refusePublishes])
         #expect(machine.turn(Self.oneLive, at: at(59)) == [])
         #expect(machine.turn(Self.oneLive, at: at(60)) == [.close(count: 1)])
-        #expect(machine.turn(Census(), at: at(61)) == [.take(turns: false), .log(.finished), .stop])
+        #expect(machine.turn(Census(), at: at(61)) == [.stopTurns, .log(.finished), .stop])
     }
 
     @Test
@@ -137,7 +137,7 @@ struct DrainMachineTests {
         _ = machine.terminate(Self.oneLive, at: Self.start)
         #expect(machine.comeBack() == [], "publishes are taken until the grace is over")
         _ = machine.turn(Self.oneLive, at: at(1))
-        #expect(machine.comeBack() == [.refusePublishes(true)], "the take-over's end had admitted them again")
+        #expect(machine.comeBack() == [.refusePublishes], "the take-over's end had admitted them again")
     }
 
     @Test
@@ -145,10 +145,10 @@ struct DrainMachineTests {
         var machine = machine(grace: .zero)
         _ = machine.begin(Self.oneLive, at: Self.start)
         _ = machine.outlive(at: at(1))
-        #expect(machine.turn(Self.oneLive, at: at(60)) == [.refusePublishes(true)], "streams outlive us as long as they like")
-        #expect(machine.comeBack() == [.refusePublishes(true)])
+        #expect(machine.turn(Self.oneLive, at: at(60)) == [.refusePublishes], "streams outlive us as long as they like")
+        #expect(machine.comeBack() == [.refusePublishes])
         #expect(machine.turn(Self.oneLive, at: at(61)) == [.close(count: 1)])
-        #expect(machine.cancel() == [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)])
+        #expect(machine.cancel() == [.stopTurns, .showServing, .takePublishes, .log(.cancelled)])
     }
 
     @Test

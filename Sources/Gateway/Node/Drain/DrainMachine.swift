@@ -7,18 +7,23 @@ import Wire
 /// A value without clock and socket: every input returns what is to be done, in this order. `DrainPlan` has the times.
 struct DrainMachine {
     enum Action: Equatable {
-        /// `/readyz` says that the node goes away, or no longer.
-        case leave(Bool)
-        /// New publishes are refused, or taken again.
-        case refusePublishes(Bool)
+        /// `/readyz` says from now on that the node goes away.
+        case showLeaving
+        /// `/readyz` says again that the node serves.
+        case showServing
+        /// New publishes are refused.
+        case refusePublishes
+        /// New publishes are taken again.
+        case takePublishes
         /// Encoders that understand it are asked to connect elsewhere.
         case requestReconnect
         /// So many more streams are ended, the oldest first.
         case close(count: Int)
         /// The process before us has to end too.
         case terminatePredecessor
-        /// `turn` is asked for ten times a second, or no longer.
-        case take(turns: Bool)
+        /// `turn` is called ten times a second from now on.
+        case startTurns
+        case stopTurns
         /// The process after us learns that our last session has ended.
         case tellSuccessor
         /// The process ends.
@@ -77,14 +82,14 @@ struct DrainMachine {
     mutating func begin(_ census: Census, at now: MonotonicTime) -> [Action] {
         guard plan == nil else { return [] }
         plan = DrainPlan(settings, at: now)
-        return [.leave(true), .log(.started(endsProcess: endsProcess)), .take(turns: true)] + turn(census, at: now)
+        return [.showLeaving, .log(.started(endsProcess: endsProcess)), .startTurns] + turn(census, at: now)
     }
 
     /// Takes publishes again. A signal's drain is not taken back.
     mutating func cancel() -> [Action] {
         guard plan != nil, !endsProcess else { return [] }
         plan = nil
-        return [.take(turns: false), .leave(false), .refusePublishes(false), .log(.cancelled)]
+        return [.stopTurns, .showServing, .takePublishes, .log(.cancelled)]
     }
 
     /// A process after us has our place: live streams go on until their end, and then so does this process. A signal's drain
@@ -97,7 +102,7 @@ struct DrainMachine {
         plan = DrainPlan(
             DrainSettings(
                 grace: .zero, timeout: settings.takeOverTimeout, closesPerSecond: settings.closesPerSecond), at: now)
-        return [.take(turns: true)]
+        return [.startTurns]
     }
 
     /// The process after us has died: we serve as before, or go on with the drain that was under way.
@@ -105,9 +110,9 @@ struct DrainMachine {
         let turns = plan != nil
         if isSucceeded, !endsProcess { (plan, interrupted) = (interrupted, nil) }
         isSucceeded = false
-        guard let phase else { return turns ? [.take(turns: false)] : [] }
+        guard let phase else { return turns ? [.stopTurns] : [] }
         // The take-over's own refusal of publishes has just ended.
-        return phase == .grace ? [] : [.refusePublishes(true)]
+        return phase == .grace ? [] : [.refusePublishes]
     }
 
     /// The process after us has died, and its place had another one: nobody reads for our sessions any more.
@@ -130,10 +135,10 @@ struct DrainMachine {
         switch action {
         case .refusePublishes:
             // Streams that outlive us are not to notice.
-            return [.refusePublishes(true)] + (!isSucceeded || endsProcess ? [.requestReconnect] : [])
+            return [.refusePublishes] + (!isSucceeded || endsProcess ? [.requestReconnect] : [])
         case .close(let count): return [.close(count: count)]
         case .finish:
-            return [.take(turns: false), .log(.finished)] + (isSucceeded ? [.tellSuccessor] : [])
+            return [.stopTurns, .log(.finished)] + (isSucceeded ? [.tellSuccessor] : [])
                 + (endsProcess || isSucceeded ? [.stop] : [])
         }
     }

@@ -64,18 +64,20 @@ final class NodeDrain {
 
     private func perform(_ action: DrainMachine.Action) {
         switch action {
-        case .leave(let isLeaving): gate.isLeaving = isLeaving
-        case .refusePublishes(let isRefusing): gate.setClosed(isRefusing, because: .draining)
+        case .showLeaving: gate.isLeaving = true
+        case .showServing: gate.isLeaving = false
+        case .refusePublishes: gate.setClosed(true, because: .draining)
+        case .takePublishes: gate.setClosed(false, because: .draining)
         case .requestReconnect: workers.tell(.requestReconnect)
         case .close(let count):
             budget.allow(count)
             workers.tell(.close(budget))
         case .terminatePredecessor: terminatePredecessor?()
-        case .take(turns: true):
+        case .startTurns:
             turns = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in
                 perform(machine.turn(census, at: loop.now))
             }
-        case .take(turns: false): turns = nil
+        case .stopTurns: turns = nil
         case .tellSuccessor: onEnd()
         case .stop: loop.stop()
         case .log(let event): log(event)
