@@ -46,8 +46,8 @@ public final class Node {
     private let freedMemory: FreedMemory
     private let endpointsInUse: EndpointsInUse
 
-    /// The ground on which services stand: files, ports, keys. Nothing is read from a socket yet.
-    /// - Parameter inheritance: of a running process, whose place is taken.
+    /// Opens what the services stand on: files, ports, keys. Nothing is read from a socket yet.
+    /// - Parameter inheritance: what a running process hands over, when this one takes its place.
     public init(_ configuration: StagedoorConfiguration, source: ConfigurationSource, inheritance: Inheritance? = nil) throws {
         umask(0o077)
         (self.configuration, self.source, self.inheritance) = (configuration, source, inheritance)
@@ -81,54 +81,54 @@ public final class Node {
         reservations.follow(store.membership.store.state)
     }
 
-    /// Starts the services in this order; they end in the reverse one, as those do that run when one of them fails.
+    /// Starts the services in this order. They end in the reverse order, and so do those that already run when one fails to start.
     public func start() throws {
         try services.start { services in
-            // Configuration, history, leases: whoever is ended may still have something to write there.
+            // First in, last out: configuration, history and leases are written to until every other service has ended.
             services.add(store)
-            // Whoever asks what a token is worth is ended before it.
+            // Verifies tokens, and ends after everybody who asks it to.
             services.add(shared.admission.tokens)
-            // It looks for the first time in a second; admission knows its limit of publishers from now on.
+            // Gives admission its limit of publishers at once; measures for the first time in a second.
             let load = makeLoadGuard()
-            // Asks stage routers where media goes, before there is any.
+            // Asks stage routers where media goes, before any comes.
             let routers = try makeRouters()
-            // The other nodes hear of us; a publish here is one everywhere.
+            // Tells the other nodes of us: from now on a publish here is a publish of the whole cluster.
             if case .member(let cluster) = store.membership { services.add(try makeClusterPart(cluster, load, routers)) }
-            // What is recorded goes to buckets, by a thread of its own,
+            // Brings recordings into buckets, on a thread of its own.
             let storage = services.add(try StorageService(configuration, metrics: shared.instruments.metrics))
-            // and segments have a thread that writes them, before there are any.
+            // Writes segments, on a thread of its own, before any comes.
             let recorder = services.add(try makeRecorder(storage))
-            // From here on encoders and viewers are served, by a process that takes a place only after `takePlace`.
+            // Serves encoders and viewers from here on; a process that takes another one's place does so only after `takePlace`.
             let workers = services.add(try startWorkers(routers, recorder))
-            // Where clients reach us may change.
+            // Follows the addresses where clients reach us, which may change.
             advertised = try makeAdvertisedWatch()
-            // Replicas whose source has gone are waited for.
+            // Keeps replications whose publisher has gone, until it comes back or their time is over.
             replications = try ReplicationKeeper(loop: loop, book: shared.replications)
-            // Events of publishes go to webhooks and readers.
+            // Delivers events to webhooks and readers.
             let events = services.add(try EventService(configuration, loop: loop, store: store))
             let drain = makeDrain(workers)
-            // Looks at publishers and viewers once a second; what the last minute had is written when it ends.
+            // Samples publishers and viewers once a second, and writes the last minute's samples when it ends.
             let sampler = services.add(makeSampler())
             let report = makeReport(sampler, load, drain, routers)
-            // Says that we are ready, which is true since the workers are.
+            // Says on `/readyz` that we are ready, which is true as soon as the workers serve.
             let admin = services.add(try makeAdmin(events, report, sampler, drain, storage, recorder))
-            // Puts a changed file into force, in everything above.
+            // Puts a changed configuration file into force in everything above.
             reload = makeReload(
                 ReloadedParts(
                     shared: shared, store: store, workers: workers, load: load, drain: drain, admin: admin, storage: storage))
-            // Another authority is asked, where one is configured: on this loop, which turns from now on.
+            // Asks the other authority (`authorize.url`), where one is configured; it works on this loop, which turns in `serve`.
             hook = try makeHook()
-            // The process whose place we take lets go of it: everything is there to serve with.
+            // Has the process whose place we take let go of it: everything that serves in its stead is there.
             chain = makeChain(workers, drain, routers)
             if let inheritance { try chain?.takePlace(inheritance) }
-            // The service manager hears last that we are there, and first that we go.
+            // Tells the service manager, last that we are there and first that we go.
             if let notifier = ServiceNotifier(loop: loop) { self.notifier = services.add(notifier) }
-            // And somebody may take our place.
+            // Lets a further process take our place.
             try chain?.offerPlace(admin, events, notifier) { report.sessions }
         }
     }
 
-    /// Serves until a signal's drain is over; returns when every session is over and everything is written.
+    /// Serves until a drain that ends the process is over; returns when every session has ended and everything is written.
     public func serve() throws {
         if source.isQuickstart { try writeQuickstart() }
         Log.event(

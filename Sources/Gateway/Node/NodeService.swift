@@ -1,16 +1,16 @@
-/// A part of the running node that has to be ended in its turn. It runs from the moment it is made.
+/// A part of the running node that has to be stopped in its turn. It runs from the moment it is made.
 ///
-/// What only has timers on the control loop needs no end: the loop has turned for the last time when services are stopped.
+/// Parts that have nothing but timers on the control loop are no services: when services stop, the loop has turned for the last time.
 protocol NodeService: AnyObject {
-    /// Ends it, once. What it was made from is still there.
+    /// Called once, while everything that the service was made from is still there.
     func stop()
 }
 
-/// The services that run, in the order of their start: each is made from those before it, and ended before them.
+/// The services that run, in the order of their start: each is made from earlier ones, and stops before they do.
 struct ServiceStack {
     private var running: [any NodeService] = []
 
-    /// Starts services, each handed to `add` as soon as it runs. When one fails, those that run are ended, the last one first.
+    /// Starts services; `services` hands each to `add` as soon as it runs. When one throws, those that run stop, the last one first.
     mutating func start(_ services: (inout ServiceStack) throws -> Void) throws {
         do {
             try services(&self)
@@ -26,7 +26,7 @@ struct ServiceStack {
         return service
     }
 
-    /// Ends all, the last one first.
+    /// Stops all, the last one first.
     mutating func stop() {
         while let service = running.popLast() { service.stop() }
     }

@@ -1,10 +1,10 @@
 public import Admission
 public import Refusals
 
-/// What a worker's program adds to its front ends, RTMP and WHIP alike: the contract, and the way to routers. Confined to the
-/// worker.
+/// What both ingests, RTMP and WHIP, need of the worker around them: the media contract, and whoever wants a publish's media.
+/// Confined to the worker. Node's `PublicationHost` is the one that serves.
 public protocol PublishHost<Inspector>: AnyObject {
-    /// Where the media contract looks at one publish.
+    /// What the media contract judges one publish with; the hub itself knows no contract.
     associatedtype Inspector
 
     /// Asked when the credential is found good, before the lease is claimed: a refusal that this encoder has still to hear.

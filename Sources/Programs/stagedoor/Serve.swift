@@ -16,7 +16,7 @@ struct Serve: ParsableCommand {
     var takeOver = false
 
     func run() throws {
-        Signals.endWhoStarts()
+        Signals.endWhileStarting()
         DescriptorLimit.raise()
         let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
         let configuration = try source.read()

@@ -16,9 +16,9 @@ struct Signals {
         ]
     }
 
-    /// Has what ends a node end a process that only starts, too, until somebody watches it: from the first process of a container the
-    /// kernel keeps back what it has not asked for, and its engine would wait out the grace and kill a node that serves by then.
-    static func endWhoStarts() {
+    /// Lets SIGTERM and SIGINT end the process while it still starts; `init(to:)` replaces this. To the first process of a container
+    /// the kernel delivers no signal that it has no handler for: its engine would wait out the grace, and then kill a node that serves.
+    static func endWhileStarting() {
         guard getpid() == 1 else { return }
         for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
     }

@@ -37,8 +37,10 @@ enum QuickstartDefaults {
     }
 }
 
+/// Reads a configuration for commands that run no node.
 public enum ConfigurationFile {
-    /// The file, the environment over it, the defaults below it.
+    /// Reads the file; variables of the environment win over it, and defaults stand for what neither says.
+    /// - Parameter path: nil for the defaults and the environment alone.
     public static func load(_ path: String?) throws -> StagedoorConfiguration {
         let environment = ProcessInfo.processInfo.environment
         guard let path else { return try ConfigurationLoader.load(yaml: nil, environment: environment) }
