@@ -13,6 +13,7 @@ struct Module {
     /// Modules that only its tests use.
     var testUses: [String] = []
     var hasTests = true
+    /// Whether the compiler demands a mark on every unsafe expression (`strictMemorySafety`).
     var isUnsafeChecked = false
     /// Pages and other files that become part of the binary.
     var embedded: [String] = []
@@ -31,16 +32,15 @@ func crypto(_ name: String, _ uses: [String], testUses: [String] = []) -> Module
 }
 
 func platform(_ name: String, _ uses: [String], testUses: [String] = []) -> Module {
-    Module(
-        name: name, layer: "Platform", uses: uses, testUses: testUses, isUnsafeChecked: true)
+    Module(name: name, layer: "Platform", uses: uses, testUses: testUses, isUnsafeChecked: true)
 }
 
 func gateway(
-    _ name: String, _ uses: [String], strict: Bool = false, products: [Target.Dependency] = [], testUses: [String] = [],
+    _ name: String, _ uses: [String], isUnsafeChecked: Bool = false, products: [Target.Dependency] = [], testUses: [String] = [],
     embedded: [String] = []
 ) -> Module {
     Module(
-        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, isUnsafeChecked: strict,
+        name: name, layer: "Gateway", uses: uses, products: products, testUses: testUses, isUnsafeChecked: isUnsafeChecked,
         embedded: embedded)
 }
 
@@ -99,34 +99,32 @@ let modules: [Module] = [
     gateway("Refusals", []),
     gateway("Settings", ["Wire"]),
     gateway("Admission", ["Wire", "Refusals"]),
-    gateway(
-        "GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
+    gateway("GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
     gateway("StageMetrics", ["Wire", "JSON"]),
     gateway(
         "Store", ["Wire", "Settings", "JSON", "JWT", "Refusals", "Admission", "StageMetrics", "EventLoop", "OpenSSL"],
         products: [grdb]),
-    gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"], strict: true),
+    gateway("StageHub", ["Wire", "RTP", "Refusals", "Admission"], isUnsafeChecked: true),
     gateway(
         "Monitoring",
         [
             "Wire", "Settings", "JSON", "StageHub", "StageMetrics", "MediaContract", "Admission", "Refusals", "EventLoop",
-            "GatewayLogging",
-            "GatewayMetrics",
+            "GatewayLogging", "GatewayMetrics",
         ],
-        strict: true),
-    gateway("Thumbnails", ["CAVCodec", "CTurboJPEG", "EventLoop", "GatewayMetrics"], strict: true),
+        isUnsafeChecked: true),
+    gateway("Thumbnails", ["CAVCodec", "CTurboJPEG", "EventLoop", "GatewayMetrics"], isUnsafeChecked: true),
     gateway(
         "Recording",
         [
             "Wire", "Settings", "H264", "AAC", "Opus", "RTP", "MP4", "HLS", "EventLoop", "StageHub", "Refusals", "Admission",
             "Thumbnails", "Transcoding", "ObjectStorage", "GatewayLogging", "GatewayMetrics",
-        ], strict: true),
+        ], isUnsafeChecked: true),
     gateway(
-        "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], strict: true,
+        "MediaContract", ["Wire", "Settings", "H264", "AAC", "Opus", "Refusals", "EventLoop"], isUnsafeChecked: true,
         testUses: ["StageHub"]),
     gateway(
         "Replication",
-        ["Wire", "EventLoop", "StageHub", "Admission", "Refusals", "Store", "GatewayLogging"], strict: true,
+        ["Wire", "EventLoop", "StageHub", "Admission", "Refusals", "Store", "GatewayLogging"], isUnsafeChecked: true,
         testUses: ["Settings", "Redis", "Cluster", "ClusterStore"]),
     gateway("EncoderSetup", ["Wire", "Settings", "JSON"]),
     gateway(
@@ -135,51 +133,50 @@ let modules: [Module] = [
             "Wire", "Settings", "JSON", "HTTP", "EventLoop", "Admission", "Refusals", "Store", "MediaContract", "Monitoring",
             "GatewayLogging", "GatewayMetrics", "EncoderSetup",
         ]),
-    gateway("Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"], strict: true),
+    gateway(
+        "Transcoding", ["Wire", "Settings", "CAVCodec", "CSWResample", "COpus", "AAC", "EventLoop", "CShim"],
+        isUnsafeChecked: true),
     gateway(
         "RouterForwarding",
         [
             "Wire", "Settings", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets",
             "HTTPClient", "DataDirectory", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], strict: true),
+        ], isUnsafeChecked: true),
     gateway(
         "RTMPIngest",
         [
-            "Wire", "Settings", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop", "Sockets",
-            "StageHub",
-            "MediaContract",
-            "Transcoding", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
-        ], strict: true),
+            "Wire", "Settings", "AMF0", "FLV", "RTMP", "H264", "AAC", "Opus", "RTP", "HTTP", "OpenSSL", "EventLoop",
+            "Sockets", "StageHub", "MediaContract", "Transcoding", "Admission", "Refusals", "Monitoring", "GatewayLogging",
+            "GatewayMetrics",
+        ], isUnsafeChecked: true),
     gateway(
         "WebRTCTransport",
         [
             "Wire", "Settings", "SDP", "HTTP", "DTLS", "SRTP", "STUN", "OpenSSL", "EventLoop", "Sockets", "Refusals",
             "GatewayMetrics",
-        ], strict: true),
+        ], isUnsafeChecked: true),
     gateway(
         "WHIPIngest",
         [
             "Wire", "Settings", "SDP", "HTTP", "HTTPClient", "RTP", "RTCP", "H264", "Opus", "JSON", "OpenSSL", "EventLoop",
-            "WebRTCTransport",
-            "StageHub",
-            "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging", "GatewayMetrics",
-        ], strict: true, testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
+            "WebRTCTransport", "StageHub", "MediaContract", "Admission", "Refusals", "Monitoring", "GatewayLogging",
+            "GatewayMetrics",
+        ], isUnsafeChecked: true, testUses: ["DTLS", "SRTP", "STUN", "Sockets", "HTTPServer"], embedded: ["Pages/publish.html"]),
     gateway(
-        "SharedPort", ["Wire", "HTTP", "OpenSSL", "EventLoop", "Sockets", "GatewayLogging", "GatewayMetrics"], strict: true,
-        testUses: ["HTTPServer"]),
+        "SharedPort", ["Wire", "HTTP", "OpenSSL", "EventLoop", "Sockets", "GatewayLogging", "GatewayMetrics"],
+        isUnsafeChecked: true, testUses: ["HTTPServer"]),
     gateway(
         "EmbeddedRouter",
         [
             "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
-            "StageHub",
-            "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], strict: true, embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
+            "StageHub", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+        ], isUnsafeChecked: true, embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
         "RedundantIngest",
         [
             "Wire", "JSON", "H264", "EventLoop", "StageHub", "MediaContract", "Admission", "Refusals", "Monitoring",
             "GatewayLogging", "GatewayMetrics",
-        ], strict: true),
+        ], isUnsafeChecked: true),
     gateway(
         "Events", ["Wire", "Settings", "JSON", "HTTP", "EventLoop", "Store", "HTTPClient", "OpenSSL", "Signatures"],
         testUses: ["Admission", "Refusals", "HTTPServer"]),
@@ -230,14 +227,12 @@ let modules: [Module] = [
         "Node",
         [
             "CShim", "Wire", "OpenSSL", "EventLoop", "Sockets", "HTTP", "HTTPServer", "HTTPClient", "SRTP", "JSON",
-            "GatewayLogging",
-            "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store", "Redis", "ClusterStore",
-            "Cluster", "EncoderSetup",
-            "Admission", "StageHub", "StageMetrics", "MediaContract", "Transcoding", "RouterForwarding", "RTMPIngest",
-            "WebRTCTransport", "CloudWatch",
-            "WHIPIngest", "SharedPort", "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console",
-            "TakeOver", "TakeOverCodec", "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
-        ], strict: true, testUses: ["SDP"]),
+            "GatewayLogging", "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store",
+            "Redis", "ClusterStore", "Cluster", "EncoderSetup", "Admission", "StageHub", "StageMetrics", "MediaContract",
+            "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport", "CloudWatch", "WHIPIngest", "SharedPort",
+            "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
+            "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
+        ], isUnsafeChecked: true, testUses: ["SDP"]),
 
     Module(
         name: "stagedoor", layer: "Programs", kind: .executable,
@@ -256,7 +251,7 @@ let modules: [Module] = [
         products: [argumentParser], hasTests: false, isUnsafeChecked: true),
 ]
 
-/// `STAGEDOOR_ONLY=RTMP,SDP swift test` builds those modules, what they use, and their tests: quick turns while working on one.
+/// `STAGEDOOR_ONLY=RTMP,SDP swift test` builds these modules, what they use, and their tests: quick turns while working on one.
 let only = ProcessInfo.processInfo.environment["STAGEDOOR_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
 
 func closure(of names: Set<String>) -> Set<String> {
