@@ -1,6 +1,6 @@
-public import Refusals
 import EventLoop
 import OpenSSL
+public import Refusals
 public import SDP
 import STUN
 public import Sockets

@@ -2,8 +2,8 @@ public import Admission
 import EventLoop
 import OpenSSL
 import Refusals
-public import Settings
 public import SRTP
+public import Settings
 public import StageHub
 public import Wire
 

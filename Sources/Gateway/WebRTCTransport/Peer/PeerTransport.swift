@@ -1,8 +1,8 @@
 public import EventLoop
 import GatewayMetrics
 public import Refusals
-import Settings
 import SRTP
+import Settings
 import Sockets
 import Wire
 

@@ -1,6 +1,6 @@
 public import HTTPClient
-public import Settings
 import SRTP
+public import Settings
 public import Wire
 
 /// Makes the drivers of those routers of the configuration that are asked: `announce` and `janus`.

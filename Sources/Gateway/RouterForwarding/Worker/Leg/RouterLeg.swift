@@ -1,7 +1,7 @@
 import EventLoop
 import GatewayMetrics
-public import Refusals
 import RTCP
+public import Refusals
 public import StageHub
 public import Wire
 

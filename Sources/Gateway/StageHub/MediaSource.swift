@@ -1,0 +1,14 @@
+/// What sinks ask of the ingest that feeds a publication. Lives on the same worker.
+public protocol MediaSource: AnyObject {
+    /// False for RTMP: an RTMP encoder cannot be asked.
+    var canRequestKeyframe: Bool { get }
+    func requestKeyframe(_ track: TrackID)
+    /// The least of what the sinks can take, bits a second; nil lifts the limit.
+    func limitBitrate(_ bitsPerSecond: Int?)
+    /// A router has answered the announce: what is forwarded reaches somebody.
+    func announced()
+}
+
+extension MediaSource {
+    public func announced() {}
+}
