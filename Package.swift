@@ -217,10 +217,10 @@ let modules: [Module] = [
             "commit", "stage", "follow", "announce", "once", "participants", "session", "participant", "recording",
             "replication", "event", "closed", "append", "metrics", "journal", "wastest",
         ].map { "Scripts/\($0).lua" }),
-    gateway("TakeOverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
+    gateway("HandoverCodec", ["Wire", "EventLoop", "Sockets", "HTTP"]),
     gateway(
-        "TakeOver",
-        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "TakeOverCodec"],
+        "Handover",
+        ["Wire", "EventLoop", "Sockets", "HTTP", "Refusals", "Admission", "MediaContract", "Store", "HandoverCodec"],
         testUses: ["Settings"]),
 
     gateway(
@@ -230,7 +230,7 @@ let modules: [Module] = [
             "GatewayLogging", "GatewayMetrics", "DataDirectory", "Refusals", "Settings", "GatewayConfiguration", "Store",
             "Redis", "ClusterStore", "Cluster", "EncoderSetup", "Admission", "StageHub", "StageMetrics", "MediaContract",
             "Transcoding", "RouterForwarding", "RTMPIngest", "WebRTCTransport", "CloudWatch", "WHIPIngest", "SharedPort",
-            "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console", "TakeOver", "TakeOverCodec",
+            "EmbeddedRouter", "Events", "ControlPlane", "ObjectStorage", "Monitoring", "Console", "Handover", "HandoverCodec",
             "ClientConfiguration", "Recording", "RedundantIngest", "Replication",
         ], isUnsafeChecked: true, testUses: ["SDP"]),
 

@@ -1,7 +1,7 @@
-// fuzz: module=TakeOverCodec
+// fuzz: module=HandoverCodec
 import HTTP
+import HandoverCodec
 import Sockets
-import TakeOverCodec
 
 /// Whatever a peer sends, its request goes to the other process whole, by frames that the socket takes; and whatever comes from
 /// there is a message or none.

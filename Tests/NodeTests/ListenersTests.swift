@@ -1,9 +1,8 @@
 import EventLoop
 import Glibc
-import TakeOver
+import Handover
 import Settings
 import Sockets
-import TakeOver
 import Testing
 import Wire
 

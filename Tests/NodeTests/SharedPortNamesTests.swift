@@ -1,7 +1,7 @@
+import Handover
 import Settings
 import Sockets
 import Store
-import TakeOver
 import Testing
 import WebRTCTransport
 import Wire

@@ -6,6 +6,7 @@ import Foundation
 import GatewayLogging
 import GatewayMetrics
 import HTTPServer
+import Handover
 import MediaContract
 import Monitoring
 import OpenSSL
@@ -16,7 +17,6 @@ import RouterForwarding
 public import Settings
 import Sockets
 import Store
-import TakeOver
 import WebRTCTransport
 import Wire
 

@@ -1,10 +1,10 @@
 import Admission
 import DataDirectory
 import Foundation
+import Handover
 import RouterForwarding
 import Settings
 import Store
-import TakeOver
 import Wire
 
 /// The `static` routers of the configuration, and the thread that writes their descriptions to `DIR/sdp`.

@@ -1,9 +1,9 @@
 import EventLoop
 import Foundation
 import GatewayLogging
+import Handover
 import Settings
 import Sockets
-import TakeOver
 import Wire
 
 /// Sockets of one listener that were bound before this process started.

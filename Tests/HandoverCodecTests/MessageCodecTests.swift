@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import TakeOverCodec
+@testable import HandoverCodec
 
 @Suite("Hand-over messages as bytes")
 struct MessageCodecTests {

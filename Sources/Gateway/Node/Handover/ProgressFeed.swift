@@ -1,8 +1,8 @@
 import EventLoop
+import Handover
+import HandoverCodec
 import JSON
 import Store
-import TakeOver
-import TakeOverCodec
 import Wire
 
 /// Tells the successor again and again what changes all the time: how far the holders of our leases have come, and what each live

@@ -5,10 +5,10 @@ import Testing
 import Wire
 
 @testable import Store
-@testable import TakeOver
+@testable import Handover
 
 @Suite("Both sides of a take-over")
-struct TakeOverWalkTests {
+struct HandoverWalkTests {
     /// Whose death ends a walk.
     enum Death: CaseIterable {
         case nobody, predecessor, successor
@@ -18,7 +18,7 @@ struct TakeOverWalkTests {
     func `whatever happens, one process owns the node and each lease`(death: Death) {
         var takeOvers = 0
         for seed in 0..<3_000 {
-            var walk = TakeOverWalk(seed: UInt64(seed))
+            var walk = HandoverWalk(seed: UInt64(seed))
             walk.run(steps: 5 + seed % 200)
             switch death {
             case .nobody: break
@@ -37,7 +37,7 @@ struct TakeOverWalkTests {
 
 /// Two processes of a gateway and the connection between them, of which anything may happen at any moment: messages come late,
 /// encoders publish and end, either process dies, either closes. The machines and the lease tables are the real ones.
-struct TakeOverWalk {
+struct HandoverWalk {
     /// What of a node only one process at a time may have.
     struct Node {
         var isAlive = true
@@ -45,7 +45,7 @@ struct TakeOverWalk {
         var admits = false
         var accepts = false
         var reads = false
-        var leases = LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: TakeOverWalk.now)
+        var leases = LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: HandoverWalk.now)
         /// Leases whose sessions this process has.
         var sessions: Set<PublishLease> = []
 
@@ -364,7 +364,7 @@ struct TakeOverWalk {
         if successor.admits { claim(name, at: \.successor, takesOver: takesOver) }
     }
 
-    private mutating func claim(_ name: String, at process: WritableKeyPath<TakeOverWalk, Node>, takesOver: Bool) {
+    private mutating func claim(_ name: String, at process: WritableKeyPath<HandoverWalk, Node>, takesOver: Bool) {
         let grant = PublishGrant(participantID: name, stageARN: Self.stage, stageID: "s", credentialHash: "")
         let incumbent = sessions(of: name).first
         if takesOver, incumbent.map(successor.sessions.contains) == true { return }

@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
+import Handover
 import Sockets
-import TakeOver
 
 /// Where whoever wants to take this process's place connects: a path of the data directory, for the same user only. On the control
 /// loop.

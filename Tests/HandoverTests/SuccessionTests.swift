@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @testable import Store
-@testable import TakeOver
+@testable import Handover
 
 /// The real `Succession` on a thread of its own, and a `HandoverMachine` behind a real socket.
 @Suite("A take-over over a socket", .timeLimit(.minutes(10)))

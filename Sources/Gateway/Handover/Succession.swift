@@ -1,7 +1,7 @@
 public import EventLoop
 import Foundation
+import HandoverCodec
 public import Sockets
-import TakeOverCodec
 
 /// The successor's side until it has everything: asks the running process of a data directory for its place, step by step.
 ///

@@ -1,6 +1,6 @@
 import EventLoop
+import Handover
 import Sockets
-import TakeOver
 
 /// Every descriptor that a successor gets, and our ends of the pairs among them, which are made anew for each successor.
 struct OfferedSockets {

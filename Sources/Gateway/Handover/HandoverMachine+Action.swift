@@ -1,6 +1,6 @@
 public import Admission
+public import HandoverCodec
 public import Store
-public import TakeOverCodec
 
 extension HandoverMachine {
     /// What the machine wants done, in the order in which it is said.

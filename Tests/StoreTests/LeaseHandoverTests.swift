@@ -16,7 +16,7 @@ private final class Holder: LeaseHolder {
 
 /// Two stores and tables on one directory, one after the other, as two processes have them.
 @Suite("Leases and store change hands")
-struct LeaseTakeOverTests {
+struct LeaseHandoverTests {
     let directory: TemporaryDirectory
     let store: EmbeddedStore
     let leases: EmbeddedLeases

@@ -1,14 +1,14 @@
 import Admission
 import EventLoop
 import HTTP
+import HandoverCodec
 import Refusals
 import Sockets
 import Store
-import TakeOverCodec
 import Testing
 import Wire
 
-@testable import TakeOver
+@testable import Handover
 
 @Suite("Handover channel")
 struct HandoverChannelTests {

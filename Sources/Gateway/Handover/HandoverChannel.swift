@@ -1,7 +1,7 @@
 public import EventLoop
 import Foundation
+import HandoverCodec
 public import Sockets
-import TakeOverCodec
 
 /// One end of the connection between two processes of a gateway, on the control loop. Confined to it.
 ///

@@ -1,7 +1,7 @@
 public import Admission
+public import HandoverCodec
 public import MediaContract
 public import Store
-public import TakeOverCodec
 
 /// What the two processes of a hand-over tell each other (docs/design.md 4.6), encoded by `MessageCodec`.
 ///

@@ -1,11 +1,11 @@
 import Admission
 import HTTP
+import HandoverCodec
 import Refusals
-import TakeOverCodec
 import Testing
 
 @testable import Store
-@testable import TakeOver
+@testable import Handover
 
 @Suite("The predecessor's side of a take-over")
 struct HandoverMachineTests {

@@ -1,7 +1,7 @@
 import DataDirectory
 import GatewayLogging
+import Handover
 import Sockets
-import TakeOver
 
 /// What a process starts with that takes a running one's place: everything that may not be there twice.
 public struct Inheritance {

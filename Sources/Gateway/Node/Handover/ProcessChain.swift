@@ -1,10 +1,10 @@
 import Admission
 import EventLoop
 import GatewayLogging
+import Handover
 import JSON
 import RouterForwarding
 import Sockets
-import TakeOver
 
 /// The node's processes before and after this one: whose place it has, as long as that one has sessions, and who takes its own. Of a
 /// node that is alone. On the control loop.

@@ -2,13 +2,13 @@ import Admission
 import EventLoop
 import GatewayLogging
 import HTTP
+import Handover
+import HandoverCodec
 import JSON
 import MediaContract
 import RouterForwarding
 import Sockets
 import Store
-import TakeOver
-import TakeOverCodec
 import Wire
 
 /// The process before us, as long as it has sessions: their leases, their history, and requests for them. On the control loop.

@@ -1,17 +1,17 @@
 import Admission
 import EventLoop
 import HTTP
+import HandoverCodec
 import Refusals
 import Settings
 import Sockets
-import TakeOverCodec
 import TestSupport
 import Testing
 import Wire
 
 @testable import MediaContract
 @testable import Store
-@testable import TakeOver
+@testable import Handover
 
 /// No internal channel closes by what a peer sends: each kind of message, as large as peers can make it, goes through.
 @Suite("Hand-over messages at their largest")

@@ -2,13 +2,13 @@ import Admission
 import EventLoop
 import GatewayLogging
 import HTTP
+import Handover
+import HandoverCodec
 import JSON
 import MediaContract
 import RouterForwarding
 import Sockets
 import Store
-import TakeOver
-import TakeOverCodec
 import Wire
 
 /// Carries out what the `HandoverMachine` says: gives this process's place to a successor, and takes it back.
