@@ -1,33 +1,33 @@
-public import Admission
+import Admission
 import JSON
 import OpenSSL
 import SRTP
 import StageHub
-public import Wire
+import Wire
 
 /// A Janus server whose Streaming plugin takes each participant as a mountpoint made by its HTTP API. Confined to the control loop.
 ///
 /// Janus learns where feedback goes from whatever comes to its RTCP ports: our sender reports. It asks for keyframes and limits
 /// the bitrate (REMB); it never sends NACKs.
-public final class JanusDriver: RouterDriver {
-    public struct Configuration: Sendable, Equatable {
-        public var name: String
+final class JanusDriver: RouterDriver {
+    struct Configuration: Sendable, Equatable {
+        var name: String
         /// Of the API, such as `http://10.0.0.1:8088/janus`.
-        public var url: String
+        var url: String
         /// Where Janus takes media; nil: where its API answers.
-        public var mediaAddress: IPAddress?
-        public var trust: RouterTrust
-        public var apiSecret: Secret?
+        var mediaAddress: IPAddress?
+        var trust: RouterTrust
+        var apiSecret: Secret?
         /// The plugin's `admin_key`, where it demands one for making mountpoints.
-        public var adminKey: Secret?
+        var adminKey: Secret?
         /// SRTP toward Janus: it knows AES-CM only.
-        public var isProtected = false
+        var isProtected = false
         /// Mountpoints of participants with layers have one port for each of three; viewers choose.
-        public var takesLayers = true
+        var takesLayers = true
         /// Marks mountpoints as this gateway's, and opens them again after a restart.
-        public var ownership: MountpointOwnership
+        var ownership: MountpointOwnership
 
-        public init(
+        init(
             name: String, url: String, mediaAddress: IPAddress?, trust: RouterTrust, ownership: MountpointOwnership
         ) {
             (self.name, self.url, self.mediaAddress, self.trust) = (name, url, mediaAddress, trust)
@@ -35,8 +35,8 @@ public final class JanusDriver: RouterDriver {
         }
     }
 
-    public var name: String { configuration.name }
-    public var hasHealth: Bool { true }
+    var name: String { configuration.name }
+    var hasHealth: Bool { true }
     private let configuration: Configuration
     private let http: any RouterHTTP
     private let isOnlyProcess: () -> Bool
@@ -53,11 +53,11 @@ public final class JanusDriver: RouterDriver {
     }
 
     /// - Parameter isOnlyProcess: false while another process of this gateway has mountpoints of its own, under the same mark.
-    public init(_ configuration: Configuration, http: any RouterHTTP, isOnlyProcess: @escaping () -> Bool = { true }) {
+    init(_ configuration: Configuration, http: any RouterHTTP, isOnlyProcess: @escaping () -> Bool = { true }) {
         (self.configuration, self.http, self.isOnlyProcess) = (configuration, http, isOnlyProcess)
     }
 
-    public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+    func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         let former = mountpoints.removeValue(forKey: announcement.participant)
         let mark = configuration.ownership.mark(stageID: announcement.grant.stageID, generation: announcement.generation)
         let secret = configuration.ownership.secret(of: mark)
@@ -89,13 +89,13 @@ public final class JanusDriver: RouterDriver {
     }
 
     /// Nothing to do: mountpoints take formats in-band.
-    public func update(_ announcement: Announcement) {}
+    func update(_ announcement: Announcement) {}
 
-    public func withdraw(_ announcement: Announcement, reason: String) {
+    func withdraw(_ announcement: Announcement, reason: String) {
         if let mountpoint = mountpoints.removeValue(forKey: announcement.participant) { destroy(mountpoint) }
     }
 
-    public func checkHealth(reply: @escaping (Bool) -> Void) {
+    func checkHealth(reply: @escaping (Bool) -> Void) {
         let request = RouterRequest(method: "GET", url: configuration.url + "/info")
         http.send(request, deadline: AnnounceDriver.healthDeadline) { response in
             let answer = response.flatMap { try? JSONValue(parsing: $0.body) }
@@ -104,7 +104,7 @@ public final class JanusDriver: RouterDriver {
     }
 
     /// Janus has no leases; a list of its mountpoints shows what its restart lost, and what a restart of ours left behind.
-    public func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
+    func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         request(["request": "list"]) { [weak self] data, _ in
             guard let self, let list = data?["list"]?.array else { return reply([]) }
             destroyOrphans(in: list)

@@ -1,20 +1,20 @@
-public import Wire
+import Wire
 
 /// What a router's answer may name: a hijacked router must not aim our media at others.
-public struct RouterTrust: Sendable, Equatable {
+struct RouterTrust: Sendable, Equatable {
     /// `media` of the configuration; by default what the router's URL resolved to at the start.
-    public var networks: [IPNetwork]
+    var networks: [IPNetwork]
     /// Whether a router may name the address from which it answers too, as where the configuration has no networks: its name may
     /// lead elsewhere by then.
-    public var includesAnswerer = false
+    var includesAnswerer = false
     /// Our own listeners: media sent there would come back as an attack on ourselves.
-    public var ownListeners: Set<SocketAddress>
+    var ownListeners: Set<SocketAddress>
 
-    public init(networks: [IPNetwork], ownListeners: Set<SocketAddress> = []) {
+    init(networks: [IPNetwork], ownListeners: Set<SocketAddress> = []) {
         (self.networks, self.ownListeners) = (networks, ownListeners)
     }
 
-    public func admits(_ address: SocketAddress) -> Bool {
+    func admits(_ address: SocketAddress) -> Bool {
         let ip = address.ip
         guard address.port != 0, !ip.isMulticast, !ip.isUnspecified, !ip.isLinkLocal, !isOwnListener(address) else {
             return false
@@ -37,63 +37,5 @@ public struct RouterTrust: Sendable, Equatable {
         ownListeners.contains { own in
             own.port == address.port && (own.ip == address.ip || own.ip.isUnspecified && address.ip.isLoopback)
         }
-    }
-}
-
-/// Scheme, host and port of a URL, for the same-origin rule of `Location`.
-struct HTTPOrigin: Equatable {
-    var scheme: String
-    /// As written, in lower case.
-    var host: String
-    var port: UInt16
-
-    /// Nil unless it is an absolute http or https URL.
-    init?(_ url: String) {
-        guard let separator = url.range(of: "://") else { return nil }
-        scheme = url[..<separator.lowerBound].lowercased()
-        guard let standard: UInt16 = ["http": 80, "https": 443][scheme] else { return nil }
-        let authority = url[separator.upperBound...].prefix { !"/?#".contains($0) }
-        guard !authority.isEmpty, !authority.contains("@"), !authority.contains("\\") else { return nil }
-        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
-        let colon = authority[bracket...].lastIndex(of: ":")
-        host = authority[..<(colon ?? authority.endIndex)].lowercased()
-        guard let number = colon.map({ UInt16(authority[authority.index(after: $0)...]) }) ?? standard, !host.isEmpty
-        else { return nil }
-        port = number
-    }
-
-    /// Whether nobody else reads what travels to the URL: verified HTTPS, or this machine. Only there SRTP keys may.
-    static func isPrivate(_ url: String) -> Bool {
-        guard let origin = HTTPOrigin(url) else { return false }
-        return origin.scheme == "https" || origin.isLoopback
-    }
-
-    private var isLoopback: Bool {
-        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        return bare == "localhost" || IPAddress(bare)?.isLoopback == true
-    }
-
-    /// The absolute URL of a `Location` that was given for `url`; nil for another origin or a relative path.
-    static func resolve(_ location: String, from url: String) -> String? {
-        guard let origin = HTTPOrigin(url), location.utf8.count <= 2048 else { return nil }
-        guard location.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
-        if location.hasPrefix("/"), !location.hasPrefix("//") {
-            return "\(origin.scheme)://\(origin.host):\(origin.port)\(location)"
-        }
-        return HTTPOrigin(location) == origin ? location : nil
-    }
-
-    /// The URL at the router that has the path of a `Location` of another origin; nil for what is none of an origin at all.
-    static func path(of location: String, at url: String) -> String? {
-        guard HTTPOrigin(location) != nil, let separator = location.range(of: "://") else { return nil }
-        let place = location[separator.upperBound...]
-        return place.firstIndex(of: "/").flatMap { resolve(String(place[$0...]), from: url) }
-    }
-}
-
-extension StringProtocol {
-    /// The first place of `text`.
-    fileprivate func range(of text: String) -> Range<Index>? {
-        indices.lazy.first { self[$0...].hasPrefix(text) }.map { $0..<index($0, offsetBy: text.count) }
     }
 }

@@ -1,25 +1,25 @@
-public import Admission
+import Admission
 import GatewayLogging
-public import SRTP
-public import Wire
+import SRTP
+import Wire
 
 /// A router that speaks the announce protocol of docs/stage-router.md. Confined to the control loop.
-public final class AnnounceDriver: RouterDriver {
-    public struct Configuration: Sendable, Equatable {
-        public var name: String
+final class AnnounceDriver: RouterDriver {
+    struct Configuration: Sendable, Equatable {
+        var name: String
         /// Absolute, without a slash at its end.
-        public var url: String
-        public var bearer: Secret?
-        public var trust: RouterTrust
+        var url: String
+        var bearer: Secret?
+        var trust: RouterTrust
         /// SRTP, if the channel is trusted: verified HTTPS, or loopback.
-        public var protection: SRTPProfile?
+        var protection: SRTPProfile?
         /// What the offer names as our media's source where the worker's socket has no address of its own; nil: the one from which
         /// the router is first asked for its health.
-        public var sourceAddress: IPAddress?
+        var sourceAddress: IPAddress?
         /// Without, a router that could take layers is not asked.
-        public var offersLayers = true
+        var offersLayers = true
 
-        public init(
+        init(
             name: String, url: String, bearer: Secret? = nil, trust: RouterTrust, protection: SRTPProfile? = nil,
             sourceAddress: IPAddress? = nil
         ) {
@@ -28,8 +28,8 @@ public final class AnnounceDriver: RouterDriver {
         }
     }
 
-    public var name: String { configuration.name }
-    public var hasHealth: Bool { true }
+    var name: String { configuration.name }
+    var hasHealth: Bool { true }
     private let configuration: Configuration
     private var messages: AnnounceMessages
     private let http: any RouterHTTP
@@ -44,12 +44,12 @@ public final class AnnounceDriver: RouterDriver {
     static let healthDeadline = Duration.seconds(1)
 
     /// - Parameter gatewayID: the same for all workers of a process, another for every process.
-    public init(_ configuration: Configuration, gatewayID: String, http: any RouterHTTP) {
+    init(_ configuration: Configuration, gatewayID: String, http: any RouterHTTP) {
         (self.configuration, self.http) = (configuration, http)
         messages = AnnounceMessages(configuration, gatewayID: gatewayID)
     }
 
-    public func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
+    func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void) {
         changes.forget(announcement.participant)
         let former = doubted.take(announcement.participant)
         let offer = AnnounceOffer(of: announcement, by: configuration)
@@ -106,7 +106,7 @@ public final class AnnounceDriver: RouterDriver {
     /// Where the participant's announce lives at the router.
     func location(of participant: ParticipantKey) -> String? { standing[participant]?.location }
 
-    public func update(_ announcement: Announcement) {
+    func update(_ announcement: Announcement) {
         if !changes.postpone(announcement) { tell(announcement) }
     }
 
@@ -120,7 +120,7 @@ public final class AnnounceDriver: RouterDriver {
         }
     }
 
-    public func withdraw(_ announcement: Announcement, reason: String) {
+    func withdraw(_ announcement: Announcement, reason: String) {
         changes.forget(announcement.participant)
         guard let announced = standing.remove(announcement.participant) else { return }
         end(announcement, at: announced.location, reason)
@@ -137,14 +137,14 @@ public final class AnnounceDriver: RouterDriver {
         }
     }
 
-    public func checkHealth(reply: @escaping (Bool) -> Void) {
+    func checkHealth(reply: @escaping (Bool) -> Void) {
         http.send(messages.health, deadline: Self.healthDeadline) { [weak self] response in
             if let own = response?.ownAddress { self?.messages.learn(sourceAddress: own) }
             reply(response.map { 200...299 ~= $0.status } ?? false)
         }
     }
 
-    public func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
+    func renewLease(_ participants: [Announcement], reply: @escaping ([ParticipantKey]) -> Void) {
         let asked = doubted.all
         http.send(messages.lease(of: participants), deadline: Self.answerDeadline) { [weak self] response in
             guard let self, let answer = LeaseAnswer(response) else { return reply([]) }
