@@ -2,7 +2,7 @@
 ///
 /// One serves all tracks, so that both are in the same turn. Stamps within half the range of the last one count as near it.
 /// Some encoders keep 31 bits: a step from just below 2^31 to just above 0 shows it.
-public struct TimestampUnwrapper: Sendable {
+struct TimestampUnwrapper: Sendable {
     /// How close to the ends of the 31-bit range a step must be to be its wrap: less than any real jump is likely to hit.
     static let wrapWindow: UInt32 = 60_000
     /// Nine years: a time beyond begins anew, before the steps of a hostile encoder add up to more than 64 bits hold, also
@@ -12,11 +12,8 @@ public struct TimestampUnwrapper: Sendable {
     private var last: Int64?
     private var bitCount: UInt32 = 32
 
-    /// Before the first message.
-    public init() {}
-
     /// Milliseconds of media time; the first answer is the first stamp itself.
-    public mutating func unwrap(_ timestamp: UInt32) -> Int64 {
+    mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         guard let last, last.magnitude < Self.farthest else {
             self.last = Int64(timestamp)
             return Int64(timestamp)
