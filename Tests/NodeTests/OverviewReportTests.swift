@@ -60,7 +60,7 @@ struct OverviewReportTests {
     @Test
     func `sessions of older processes are told as such, and counted for their stage`() throws {
         let bench = try Bench(older: [["sessionId": "a", "stageArn": .string(Bench.busy)]])
-        bench.gate.foreignPublishes = 1
+        bench.gate.predecessorPublishes = 1
         let json = bench.report.json
         #expect(json["liveSessions"] == 1)
         #expect(json["endpoints"] == ["rtmp": "rtmp://h/app/"])

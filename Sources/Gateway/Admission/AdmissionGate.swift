@@ -13,7 +13,7 @@ public final class AdmissionGate: Authorizer {
     private let leaving = Atomic<Bool>(false)
     private let live = Atomic<Int>(0)
     private let starting = Atomic<Int>(0)
-    private let foreign = Atomic<Int>(0)
+    private let predecessors = Atomic<Int>(0)
     private let maximum = Atomic<Int>(.max)
     private let takesTLSAlone = Atomic<Bool>(false)
 
@@ -62,7 +62,7 @@ public final class AdmissionGate: Authorizer {
 
     /// - Parameter starting: read before the number of live publishes: who goes live in between is counted twice, not left out.
     private func hasRoom(beside starting: Int) -> Bool {
-        starting + livePublishes + foreignPublishes < maximumPublishes
+        starting + livePublishes + predecessorPublishes < maximumPublishes
     }
 
     /// The node is about to drain: not ready for new traffic, though it still takes what comes.
@@ -84,9 +84,9 @@ public final class AdmissionGate: Authorizer {
     }
 
     /// Live publishes of the process before this one, which count toward the node's limit.
-    public var foreignPublishes: Int {
-        get { foreign.load(ordering: .relaxed) }
-        set { foreign.store(newValue, ordering: .relaxed) }
+    public var predecessorPublishes: Int {
+        get { predecessors.load(ordering: .relaxed) }
+        set { predecessors.store(newValue, ordering: .relaxed) }
     }
 
     /// Publishes that have a grant, and are neither live nor over.

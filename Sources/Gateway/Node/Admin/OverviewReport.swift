@@ -43,7 +43,8 @@ final class OverviewReport {
         let live = environment.board.live.sorted { ($0.began, $0.id) < ($1.began, $1.id) }
         return [
             "node": node, "limits": limits, "stages": .array(stages(live)),
-            "sessions": .array(sessions(live)), "liveSessions": .integer(Int64(live.count + environment.gate.foreignPublishes)),
+            "sessions": .array(sessions(live)),
+            "liveSessions": .integer(Int64(live.count + environment.gate.predecessorPublishes)),
             "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
             "routers": .array(routerList), "endpoints": environment.urls.json,

@@ -47,7 +47,7 @@ struct DrainMachine {
         /// WHIP sessions that are answered and not connected yet.
         var pending = 0
         /// Live publishes of the processes before us.
-        var foreign = 0
+        var predecessorLive = 0
         /// Whether a process before us has sessions.
         var hasPredecessor = false
     }
@@ -125,10 +125,10 @@ struct DrainMachine {
 
     /// Whom the end waits for.
     private func count(_ census: Census) -> Int {
-        guard isSucceeded else { return census.live + census.foreign }
+        guard isSucceeded else { return census.live + census.predecessorLive }
         // To the process before us we are the only way: while it has sessions we stay.
-        let foreign = census.hasPredecessor ? max(1, census.foreign) : census.foreign
-        return census.live + foreign + census.pending
+        let predecessorLive = census.hasPredecessor ? max(1, census.predecessorLive) : census.predecessorLive
+        return census.live + predecessorLive + census.pending
     }
 
     private func actions(_ action: DrainPlan.Action) -> [Action] {

@@ -54,7 +54,7 @@ final class NodeDrain {
 
     private var census: DrainMachine.Census {
         DrainMachine.Census(
-            live: gate.livePublishes, pending: pending(), foreign: gate.foreignPublishes,
+            live: gate.livePublishes, pending: pending(), predecessorLive: gate.predecessorPublishes,
             hasPredecessor: terminatePredecessor != nil)
     }
 

@@ -321,11 +321,11 @@ struct HandoverServices {
     /// Nil without stage routers that are asked.
     let placements: LocalPlacements?
     let contract: ContractContext
-    let foreignRequests: ForeignRequests
+    let predecessorRequests: PredecessorRequests
 
     init(_ shared: SharedParts, placements: LocalPlacements?) {
         (gate, staticRouters, self.placements) = (shared.admission.gate, shared.staticRouters, placements)
-        (contract, foreignRequests) = (shared.contract.context, shared.foreignRequests)
+        (contract, predecessorRequests) = (shared.contract.context, shared.predecessorRequests)
     }
 }
 

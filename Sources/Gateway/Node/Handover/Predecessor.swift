@@ -25,7 +25,7 @@ final class Predecessor {
     private let channel: HandoverChannel
     private var publishes: [PublishLease: (holder: RemoteHolder, grant: PublishGrant)] = [:]
     private var ends: Mailbox<(PublishLease, LeaseEnd)>?
-    private var requests: Mailbox<ForeignRequest>?
+    private var requests: Mailbox<PredecessorRequest>?
     /// Live sessions of the processes before us, as they tell them.
     private(set) var sessions: [JSONValue] = []
     private var toldSessions: [JSONValue] = []
@@ -38,7 +38,7 @@ final class Predecessor {
             self.channel.send(.end(lease, reason))
         }
         requests = try Mailbox(loop: loop) { [unowned self] in pass($0) }
-        services.foreignRequests.open(requests?.sender)
+        services.predecessorRequests.open(requests?.sender)
         channel.onMessage = { [unowned self] message, _ in receive(message) }
         channel.onClosed = { [unowned self] in closed() }
         channel.onGone = { [unowned self] in gone() }
@@ -90,7 +90,7 @@ final class Predecessor {
             publishes[lease]?.holder ?? RemoteHolder(progress: EventLoop.monotonicNow()) { _ = sender?.send((lease, $0)) }
         publishes[lease] = (holder, handed.grant)
         embedded.leases.adopt(handed, holder: holder)
-        services.gate.foreignPublishes = publishes.count
+        services.gate.predecessorPublishes = publishes.count
     }
 
     private func adopt(_ placement: HandedPlacement) {
@@ -107,7 +107,7 @@ final class Predecessor {
     private func forget(_ lease: PublishLease) {
         let publish = publishes.removeValue(forKey: lease)
         publish?.holder.ended()
-        services.gate.foreignPublishes = publishes.count
+        services.gate.predecessorPublishes = publishes.count
         guard let grant = publish?.grant, grant.ingestConfigurationARN == nil,
             !embedded.leases.isHeldHere(StageParticipant(grant.participantID, of: grant.stageARN))
         else { return }
@@ -115,14 +115,14 @@ final class Predecessor {
     }
 
     /// Whose reply is let go of hears that the session is out of reach.
-    private func pass(_ foreign: ForeignRequest) {
-        guard let number = waiting.insert(foreign.reply) else { return }
-        if !channel.send(.request(number: number, HandedRequest(foreign.request))) { _ = waiting.remove(number) }
+    private func pass(_ request: PredecessorRequest) {
+        guard let number = waiting.insert(request.reply) else { return }
+        if !channel.send(.request(number: number, HandedRequest(request.request))) { _ = waiting.remove(number) }
     }
 
     /// Nothing is told any more. Its sessions may go on: nobody else gets their leases yet.
     private func closed() {
-        services.foreignRequests.open(nil)
+        services.predecessorRequests.open(nil)
         _ = waiting.removeAll()
     }
 

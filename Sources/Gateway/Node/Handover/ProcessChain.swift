@@ -53,7 +53,7 @@ final class ProcessChain {
         predecessor.onCount = { [unowned self] in handover?.predecessorsChanged() }
         predecessor.onEnded = { [unowned self] in predecessorEnded() }
         self.predecessor = predecessor
-        Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.foreignPublishes)])
+        Log.event(.info, "took_over", ["live": .integer(shared.admission.gate.predecessorPublishes)])
     }
 
     private func predecessorEnded() {

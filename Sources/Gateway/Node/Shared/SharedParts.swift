@@ -31,7 +31,7 @@ struct SharedParts: Sendable {
     let redundancy: RedundancyDesk
     let staticRouters: [StaticRouter]
     let routerMetrics: RouterMetrics
-    let foreignRequests = ForeignRequests()
+    let predecessorRequests = PredecessorRequests()
 
     init(
         _ configuration: StagedoorConfiguration, _ process: ProcessIdentity, listeners: Listeners, store: NodeStore,

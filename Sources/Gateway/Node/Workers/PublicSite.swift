@@ -22,7 +22,7 @@ final class PublicSite {
         let webRTC: SharedWebRTC
         let stages: StageBoard
         let clientConfiguration: ClientConfigurationContext?
-        let foreignRequests: ForeignRequests
+        let predecessorRequests: PredecessorRequests
         let neighbours: LivingNeighbours?
         /// The PEM file of whom they are trusted by; empty: the system's.
         let certificateAuthority: String
@@ -38,7 +38,7 @@ final class PublicSite {
     private let whip: WHIPEndpoint?
     private let whep: WHEPEndpoint?
     private let watch: WatchEndpoint?
-    private let foreign: ForeignAnswers
+    private let predecessor: PredecessorAnswers
 
     init(
         loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost, metrics: MetricsRegistry
@@ -51,10 +51,10 @@ final class PublicSite {
             try WatchEndpoint(loop: loop, board: environment.stages, context: $0)
         }
         self.watch = watch
-        let foreign = try ForeignAnswers(loop: loop, requests: environment.foreignRequests)
-        whip?.predecessor = { foreign.pass($0, $1) }
-        whep?.predecessor = { foreign.pass($0, $1) }
-        self.foreign = foreign
+        let predecessor = try PredecessorAnswers(loop: loop, requests: environment.predecessorRequests)
+        whip?.predecessor = { predecessor.pass($0, $1) }
+        whep?.predecessor = { predecessor.pass($0, $1) }
+        self.predecessor = predecessor
         let setup = try Self.makeSetup(loop: loop, environment)
         let answer: HTTPServer.Handler = { request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
@@ -127,7 +127,7 @@ final class PublicSite {
 extension PublicSite.Environment {
     init(_ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership) {
         (authorizer, webRTC) = (shared.admission.authorizer, shared.webRTC)
-        (stages, foreignRequests, tls) = (shared.records.stages, shared.foreignRequests, shared.tls)
+        (stages, predecessorRequests, tls) = (shared.records.stages, shared.predecessorRequests, shared.tls)
         clientConfiguration = shared.clientConfiguration
         neighbours =
             if case .member(let cluster) = membership {
