@@ -14,5 +14,5 @@ struct Check: ParsableCommand {
     @Option(name: .long, help: "The configuration file; embedded defaults without it.")
     var config: String?
 
-    func run() throws { print(try ConfigurationFile.load(config).effectiveFile, terminator: "") }
+    func run() throws { print(try ConfigurationSource(path: config).read().effectiveFile, terminator: "") }
 }

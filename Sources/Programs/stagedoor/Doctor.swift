@@ -12,7 +12,7 @@ struct Doctor: ParsableCommand {
     var config: String?
 
     func run() throws {
-        let configuration = try ConfigurationFile.load(config)
+        let configuration = try ConfigurationSource(path: config).read()
         let findings = DoctorChecks.all.flatMap { $0(configuration) }
         for finding in findings { print("\(finding.mark)  \(finding.text)") }
         let failures = findings.count { $0.level == .failure }

@@ -23,7 +23,7 @@ struct Migrate: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try ConfigurationSource(path: config, directory: data, isQuickstart: false).read()
+        let configuration = try ConfigurationSource(path: config, directory: data).read()
         guard configuration.cluster.isConfigured else { throw StartupError.cluster("\(config) has no cluster.redis") }
         let report = try Migration.run(configuration, from: from)
         print("\(report.records) records and \(report.history) entries of the history from \(from) to \(to)")

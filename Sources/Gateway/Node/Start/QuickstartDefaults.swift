@@ -1,0 +1,18 @@
+import Foundation
+import Settings
+
+/// What quickstart sets: pages to try things with, and a bucket for recordings.
+enum QuickstartDefaults {
+    static func apply(to configuration: inout StagedoorConfiguration) {
+        configuration.watch.publishPage = true
+        if configuration.storage.isEmpty {
+            let data = URL(filePath: configuration.store.directory, directoryHint: .isDirectory)
+            configuration.storage["recordings"] = StorageSettings(directory: data.absoluteURL.appending(path: "recordings").path)
+        }
+        // Ctrl-C is to be the end, not the beginning of half an hour.
+        if configuration.drain == DrainSettings() {
+            (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
+            configuration.drain.closesPerSecond = 10_000
+        }
+    }
+}
