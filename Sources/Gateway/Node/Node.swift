@@ -138,10 +138,10 @@ public final class Node {
                 "listen": .strings(listeners.places),
                 "libraries": .strings(LibraryVersions.inUse),
             ])
-        SharedPortLine.log(listeners.shared, takesICE: shared.webRTC.transport != nil)
-        StartupWarnings.log(mediaSockets: listeners.media.count, workers: shared.process.workerCount)
-        StartupWarnings.log(configuration, isQuickstart: source.isQuickstart)
-        StartupWarnings.log(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
+        StartupLog.sharedPort(listeners.shared, takesICE: shared.webRTC.transport != nil)
+        StartupLog.warn(mediaSockets: listeners.media.count, workers: shared.process.workerCount)
+        StartupLog.warn(configuration, isQuickstart: source.isQuickstart)
+        StartupLog.warn(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.ready()
         loop.run()
         services.stop()
@@ -287,7 +287,7 @@ extension Node {
                     loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
                 files: try RecordedFiles(
                     loop: loop, store: gatewayStore, names: store.names, uploads: storage.uploads),
-                drain: drain, report: instruments.watch(loop, name: "control"), revocations: revocations.watch(on: loop),
+                drain: drain, loopMetrics: instruments.watch(loop, name: "control"), revocations: revocations.watch(on: loop),
                 operated: { [reservations] in
                     reservations.follow(gatewayStore.state)
                     revocations.follow()

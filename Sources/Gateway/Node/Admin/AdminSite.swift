@@ -26,7 +26,7 @@ final class AdminSite: NodeService {
         var files: RecordedFiles
         var drain: NodeDrain
         /// Kept as long as it serves: its loop is measured, and sessions whose token is taken away are ended.
-        var report: LoopMetrics
+        var loopMetrics: LoopMetrics
         var revocations: [Watch]
         /// Called after each operation that went well, which may have made or deleted something.
         var operated: () -> Void

@@ -3,50 +3,37 @@ import Settings
 import Sockets
 import Wire
 
-enum LogOutput {
-    /// Standard error; readable text on a terminal unless the configuration says otherwise.
-    static func start(_ settings: LoggingSettings) throws {
-        let format: LogFormat? =
-            switch settings.format {
-            case .auto: nil
-            case .json: .json
-            case .text: .text
-            }
-        try Log.start(level: LogLevel(name: settings.level.rawValue) ?? .info, format: format)
-    }
-}
-
-/// Which ways lead through the shared port.
-enum SharedPortLine {
+/// What an operator should know right after the start, though everything serves.
+enum StartupLog {
+    /// Tells which protocols the shared port takes.
     /// - Parameter takesICE: whether there is a media port whose sessions' connections may come in there.
-    static func log(_ bound: [BoundSocket], takesICE: Bool) {
+    static func sharedPort(_ bound: [BoundSocket], takesICE: Bool) {
         guard let address = bound.first?.localAddress else { return }
         Log.event(
             .info, "shared_port",
             ["listen": .address(address), "serves": .strings(["https", "rtmps"] + (takesICE ? ["ice"] : []))])
     }
-}
 
-/// What an operator should know right after the start, though everything serves.
-enum StartupWarnings {
-    /// One socket handed in for media leaves the other workers without.
-    static func log(mediaSockets: Int, workers: Int) {
+    /// Warns where one socket was handed in for media, which leaves the other workers without.
+    static func warn(mediaSockets: Int, workers: Int) {
         guard mediaSockets == 1, workers > 1 else { return }
         Log.event(
             .warning, "single_media_socket",
             ["hint": "one worker has all WebRTC media: give one media socket for each worker, with ReusePort=yes"])
     }
 
+    /// Warns where nobody has an access key.
     /// - Parameter isQuickstart: it makes a key of its own.
-    static func log(_ configuration: StagedoorConfiguration, isQuickstart: Bool) {
+    static func warn(_ configuration: StagedoorConfiguration, isQuickstart: Bool) {
         guard configuration.lacksAccessKeys, !isQuickstart else { return }
         Log.event(
             .warning, "no_access_keys",
             ["hint": "nobody can use the control API or the console: set accessKeys, or try things with --quickstart"])
     }
 
+    /// Warns of stock libraries, and of addresses that lead to this network alone.
     /// - Parameter advertised: the addresses given to WebRTC clients; empty when WHIP is off.
-    static func log(advertised: [SocketAddress]) {
+    static func warn(advertised: [SocketAddress]) {
         for warning in LibraryCheck.warnings { Log.event(.warning, "stock_libraries", ["hint": .string(warning)]) }
         let outside = advertised.map(\.ip).filter { !$0.isLoopback }
         guard !advertised.isEmpty, outside.allSatisfy(\.isPrivate) else { return }

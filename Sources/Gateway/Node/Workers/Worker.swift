@@ -72,7 +72,7 @@ final class Worker {
     private var whip: WHIPSessionMaker?
     private var site: PublicSite?
     private var shared: SharedPort?
-    private let report: LoopMetrics
+    private let loopMetrics: LoopMetrics
     private var listeners: [TCPListener] = []
     private var rtmpInbox: ConnectionInbox?
     private var orders: Mailbox<WorkerOrder>?
@@ -89,7 +89,7 @@ final class Worker {
         rtmp.host = publications
         rtmp.tls = environment.tls
         let name = "worker-\(sockets.index)"
-        report = environment.instruments.watch(loop, name: name)
+        loopMetrics = environment.instruments.watch(loop, name: name)
         orders = try Mailbox(loop: loop) { [unowned self] in carryOut($0) }
         HandshakeScheduler.of(loop).limits = environment.handshakes
         HandshakeMetrics.watch(loop, name: name, in: environment.instruments.metrics)
