@@ -3,63 +3,15 @@ import EmbeddedRouter
 import EventLoop
 import GatewayLogging
 import GatewayMetrics
-import HTTP
-import HTTPServer
-import OpenSSL
 import RTMPIngest
-import Recording
 import RedundantIngest
 import RouterForwarding
-import Settings
 import SharedPort
 import Sockets
 import StageHub
 import Transcoding
 import WHIPIngest
 import WebRTCTransport
-
-/// The sockets that one worker reads.
-struct WorkerSockets: Sendable {
-    var index: Int
-    var rtmp: BoundSocket?
-    var http: BoundSocket?
-    var https: BoundSocket?
-    var shared: BoundSocket?
-    var media: BoundSocket?
-    var mediaTCP: BoundSocket?
-
-    init(index: Int, _ listeners: Listeners) {
-        self.index = index
-        rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
-        http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
-        https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
-        shared = listeners.shared.isEmpty ? nil : listeners.shared[index]
-        media = index < listeners.media.count ? listeners.media[index] : nil
-        mediaTCP = listeners.mediaTCP.isEmpty ? nil : listeners.mediaTCP[index]
-    }
-}
-
-/// Orders to a worker from the control loop.
-enum WorkerOrder: Sendable {
-    /// Ends every session and stops the loop.
-    case stop
-    /// Asks encoders that understand it to connect elsewhere (a drain has begun).
-    case requestReconnect
-    /// Ends as many sessions as the budget allows, oldest first (a drain's deadline has come).
-    case close(CloseBudget)
-    /// New TLS connections get this context.
-    case replaceTLS(TLSContext)
-    /// Leave new connections to the process that takes our place.
-    case suspendAccepting(done: @Sendable () -> Void)
-    /// That process reads the media port, and passes on over this descriptor what is for our sessions.
-    case suspendReading(OwnedDescriptor, done: @Sendable () -> Void)
-    /// Accept and read (again).
-    case resume
-    /// Datagrams of nobody we know are for the process before us; nil when that has ended.
-    case passForeign(OwnedDescriptor?)
-    /// Answer a request that the process after us got for a session of ours.
-    case answer(HTTPRequest, reply: @Sendable (HTTPResponse) -> Void)
-}
 
 /// One worker: a thread, its loop, and everything that lives on it. Confined: built and used on that thread.
 final class Worker {
@@ -196,43 +148,5 @@ final class Worker {
         publications.stop()
         site?.stop()
         loop.stop()
-    }
-}
-
-/// What every worker is made from, whichever thread it runs on.
-struct WorkerEnvironment: Sendable {
-    let instruments: Instruments
-    /// How long its loop may rest between turns.
-    let rest: Duration
-    let handshakes: HandshakeLimits
-    let tls: TLSContext
-    let rtmp: SharedRTMP
-    let sharedPort: SharedPortEnvironment
-    let webRTC: SharedWebRTC
-    let routerMetrics: RouterMetrics
-    let publications: PublicationHost.Environment
-    let site: PublicSite.Environment
-
-    /// - Parameter forwarding: where workers tell of publications for routers that are asked; nil without such routers.
-    init(
-        _ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership,
-        forwarding: MailboxSender<ForwardingEvent>?, recordings: Recordings?
-    ) {
-        (instruments, tls, rtmp, webRTC) = (shared.instruments, shared.tls, shared.rtmp, shared.webRTC)
-        (sharedPort, rest) = (shared.sharedPort, configuration.workers.rest)
-        handshakes = HandshakeLimits(configuration.tls, trust: shared.admission.trust)
-        routerMetrics = shared.routerMetrics
-        publications = PublicationHost.Environment(
-            gate: shared.admission.gate, trust: shared.admission.trust, leases: membership.leases,
-            replications: shared.replications, contract: shared.contract,
-            records: shared.records, staticRouters: shared.staticRouters, replicas: configuration.forwarding.replicas,
-            forwarding: forwarding, recordings: recordings, redundancy: shared.redundancy)
-        site = PublicSite.Environment(configuration, shared, membership: membership)
-    }
-}
-
-extension HandshakeLimits {
-    init(_ settings: TLSSettings, trust: AddressTrust?) {
-        self.init(perSecond: settings.handshakesPerSecond, timeout: settings.handshakeTimeout, trust: trust)
     }
 }
