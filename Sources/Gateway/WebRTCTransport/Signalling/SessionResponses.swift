@@ -1,9 +1,7 @@
 import DTLS
 import EventLoop
 public import HTTP
-import JSON
 import OpenSSL
-public import Refusals
 public import SDP
 import STUN
 import Settings
@@ -64,59 +62,5 @@ extension HTTPRequest {
         if let bearerToken { return bearerToken }
         guard let value = headers["Authorization"], !value.isEmpty, !value.contains(" ") else { return nil }
         return Secret(value)
-    }
-}
-
-/// Cross-origin access for pages that publish and watch (RFC 9725 §4.1, Fetch): any origin, never with cookies.
-public enum CrossOrigin {
-    public static func allow(_ response: HTTPResponse) -> HTTPResponse {
-        var response = response
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Expose-Headers"] =
-            "Location, Link, ETag, Accept-Post, Accept-Patch, Retry-After, Stagedoor-Warning"
-        return response
-    }
-}
-
-/// A refusal as WHIP and WHEP clients read it: problem document, and the header fields its status demands.
-///
-/// The reason phrase repeats it, because ffmpeg (but for a 401) prints the status line, and nothing of the body.
-public enum Problem {
-    public static func response(_ refusal: Refusal, headers: HTTPHeaders = [:]) -> HTTPResponse {
-        var headers = headers
-        switch refusal.code.httpStatus {
-        case 401: headers["WWW-Authenticate"] = challenge(refusal)
-        case 403: headers["WWW-Authenticate"] = #"Bearer realm="stagedoor", error="insufficient_scope""#
-        case 429, 503: headers["Retry-After"] = headers["Retry-After"] ?? "2"
-        // Players may wait for a publisher (draft-ietf-wish-whep, "Session Management").
-        case 409 where refusal.code == .participantNotLive: headers["Retry-After"] = "2"
-        default: break
-        }
-        let document = ProblemDocument(
-            HTTPStatus(refusal.code.httpStatus), title: refusal.code.name.replacing("_", with: " "), detail: refusal.text,
-            extensions: ["code": .string(refusal.code.identifier)])
-        var response = document.response(headers: headers)
-        response.reason = refusal.text
-        return response
-    }
-
-    /// RFC 6750 §3: without credentials no error is named; with them it is, and why.
-    private static func challenge(_ refusal: Refusal) -> String {
-        guard refusal.code != .missingToken else { return #"Bearer realm="stagedoor""# }
-        let sentence = refusal.sentence.filter { $0.isASCII && $0 != "\"" && $0 != "\\" }
-        return #"Bearer realm="stagedoor", error="invalid_token", error_description="\#(sentence)""#
-    }
-}
-
-/// Link headers for ICE servers, with TURN's time-limited credentials: user `expiry:name`, password HMAC-SHA1 of it in base64.
-enum TURNCredentials {
-    /// One header field per server, URL first and values quoted: OBS splits on every comma.
-    static func link(_ url: String) -> String { "<\(url)>; rel=\"ice-server\"" }
-
-    /// With credentials of the settings' secret for that user.
-    static func link(_ url: String, _ settings: WHIPSettings, user: String, now: WallTime) -> String {
-        let name = "\(now.secondsSince1970 + settings.turnLifetime.components.seconds):\(user)"
-        let password = Base64.standard.text(of: HMAC.sha1(key: settings.turnSecret.reveal(), Array(name.utf8)))
-        return "\(link(url)); username=\"\(name)\"; credential=\"\(password)\"; credential-type=\"password\""
     }
 }
