@@ -4,8 +4,8 @@ import HandoverCodec
 import Refusals
 import Testing
 
-@testable import Store
 @testable import Handover
+@testable import Store
 
 @Suite("The predecessor's side of a take-over")
 struct HandoverMachineTests {

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Store
 @testable import Handover
+@testable import Store
 
 @Suite("Both sides of a take-over")
 struct HandoverWalkTests {

@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Handover
 @testable import MediaContract
 @testable import Store
-@testable import Handover
 
 /// No internal channel closes by what a peer sends: each kind of message, as large as peers can make it, goes through.
 @Suite("Hand-over messages at their largest")

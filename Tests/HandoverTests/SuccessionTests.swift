@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Store
 @testable import Handover
+@testable import Store
 
 /// The real `Succession` on a thread of its own, and a `HandoverMachine` behind a real socket.
 @Suite("A take-over over a socket", .timeLimit(.minutes(10)))

@@ -1,5 +1,5 @@
-import ControlPlane
 import Console
+import ControlPlane
 import HTTP
 import Testing
 

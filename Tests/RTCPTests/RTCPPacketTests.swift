@@ -1,6 +1,6 @@
 import RTCP
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @Suite("RTCP packets")

@@ -1,6 +1,6 @@
 import RTMP
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @testable import RTMP

@@ -1,6 +1,6 @@
 import RTMP
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Extended timestamps")
 struct ExtendedTimestampTests {

@@ -1,6 +1,6 @@
 import RTP
-import Testing
 import TestSupport
+import Testing
 
 @Suite("H.264 packetization (RFC 6184, mode 1)")
 struct H264PacketizerTests {

@@ -1,6 +1,6 @@
 import RTP
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @Suite("RTP header (RFC 3550 §5.1)")

@@ -1,6 +1,6 @@
 import RTP
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Extended sequence numbers")
 struct ExtendedSequenceNumberTests {

@@ -4,8 +4,8 @@ import RTP
 import SRTP
 import Sockets
 import StageHub
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @testable import RouterForwarding

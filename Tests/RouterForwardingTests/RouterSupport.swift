@@ -5,9 +5,9 @@ import HTTPClient
 import JSON
 import SDP
 import StageHub
-import Wire
 import TestSupport
 import Testing
+import Wire
 
 @testable import RouterForwarding
 

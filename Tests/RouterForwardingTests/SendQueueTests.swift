@@ -1,7 +1,7 @@
 import RTP
 import Sockets
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @testable import RouterForwarding

@@ -1,6 +1,6 @@
 import StageHub
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @testable import RouterForwarding

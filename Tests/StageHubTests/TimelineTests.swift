@@ -1,6 +1,6 @@
 import StageHub
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 /// A publisher whose tracks carry stamps, and the receiver's view of them: wall clock by sender report.
