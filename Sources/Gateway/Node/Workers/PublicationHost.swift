@@ -16,7 +16,8 @@ import StageHub
 import Store
 import Wire
 
-/// Connects each publication of one worker with its routers, the contract and the reports. Confined to the worker.
+/// Connects each publication of one worker with whoever wants it: the contract, reports, recordings, viewers, routers, further stages.
+/// Confined to the worker.
 final class PublicationHost: PublishHost {
     /// What of the node takes part.
     struct Environment: Sendable {
@@ -53,15 +54,16 @@ final class PublicationHost: PublishHost {
         }
         redundancy = try RedundancyWorker(loop: loop, index: index, desk: environment.redundancy) { [unowned self] in
             environment.records.board.follow($0)
-            begin($0)
+            showAndReplicate($0)
         }
         replicator = try Replicator(loop: loop, book: environment.replications) { [unowned self] in
-            note($0)
+            record($0)
             show($0)
         }
     }
 
-    /// An encoder whose offer changed has changed a setting, and is heard.
+    // What encoders were told is looked up by who they are and what they offer: who has changed a setting is heard anew.
+
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? {
         environment.contract.context.rememberedRefusal(for: ContractPublisher(grant, request), at: loop.now)
     }
@@ -92,14 +94,15 @@ final class PublicationHost: PublishHost {
 
     func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {
         count(publication)
-        note(publication, inspector?.standing)
-        if redundancy?.publishBegan(publication) != true { begin(publication) }
+        record(publication, inspector?.standing)
+        // One of two encoders is shown as part of their joined publication alone.
+        if redundancy?.publishBegan(publication) != true { showAndReplicate(publication) }
     }
 
     /// The worker stops.
     func stop() { replicator?.stop() }
 
-    /// A connection publishes, whatever the stage sees of it.
+    /// Counts a connection that publishes until it ends, whatever the stage sees of it.
     private func count(_ publication: Publication) {
         environment.gate.publishBegan()
         let sessions = environment.records.gauges[publication.ingestProtocol]
@@ -114,14 +117,14 @@ final class PublicationHost: PublishHost {
             })
     }
 
-    /// Has a publication watched over and recorded, whatever its stage sees of it.
-    private func note(_ publication: Publication, _ standing: ContractStanding? = nil) {
+    /// Puts a publication on the board and into recordings, whatever its stage sees of it.
+    private func record(_ publication: Publication, _ standing: ContractStanding? = nil) {
         environment.records.board.follow(publication, standing)
         environment.recordings?.publishBegan(publication)
     }
 
-    /// What a stage sees of its own publishers may stand on other stages too.
-    private func begin(_ publication: Publication) {
+    /// Lets its own stage see a publication, and the stages to which it is replicated.
+    private func showAndReplicate(_ publication: Publication) {
         show(publication)
         replicator?.publishBegan(publication)
     }
