@@ -1,6 +1,6 @@
 public import Refusals
 
-/// Claims, renews and gives back the right to publish. Answers come on any thread, exactly once.
+/// Claims the right to publish, and gives it back. Answers come on any thread, exactly once.
 public protocol PublishLeases: Sendable {
     /// - Parameter takeOver: take the lease from its holder, which is told `.takenOver`.
     func claimPublish(
