@@ -1,8 +1,10 @@
 import Admission
 import EventLoop
+import Foundation
 import GatewayMetrics
 import Refusals
 import Settings
+import TestSupport
 import Testing
 
 @testable import Node
@@ -18,10 +20,10 @@ struct LoadGuardTests {
         let gate = AdmissionGate(before: Anybody())
         let guarded: LoadGuard
 
-        init(_ settings: OverloadSettings = OverloadSettings(), memoryLimit: Int? = nil) throws {
+        init(_ settings: OverloadSettings = OverloadSettings(), allowance: MemoryAllowance? = nil) throws {
             let box = Box()
             guarded = LoadGuard(
-                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, memoryLimit: memoryLimit,
+                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, allowance: allowance,
                 measure: { box.load })
             self.box = box
         }
@@ -59,17 +61,27 @@ struct LoadGuardTests {
     }
 
     @Test
-    func `the control group's memory is a bound where the operator set none`() throws {
-        let bench = try Bench(memoryLimit: 1_000)
-        bench.look(NodeLoad(memory: 900), times: 3)
-        #expect(bench.gate.takesPublishes)
-        bench.look(NodeLoad(memory: 901), times: 3)
+    func `where the operator set no bound the control group's memory is one, for what all of its processes have`() throws {
+        let folder = try TemporaryDirectory()
+        func write(_ text: String, to name: String) throws {
+            try text.write(toFile: "\(folder.path)/\(name)", atomically: true, encoding: .utf8)
+        }
+        try write("1000\n", to: "memory.max")
+        try write("1000\n", to: "memory.current")
+        try write("anon 700\nsock 200\nactive_file 60\ninactive_file 30\nslab_reclaimable 10\n", to: "memory.stat")
+        let bench = try Bench(allowance: MemoryAllowance(folder: folder.path))
+        bench.look(NodeLoad(memory: 10), times: 3)
+        #expect(bench.gate.takesPublishes, "900 bytes are in use, as many as may be")
+        try write("1001\n", to: "memory.current")
+        bench.look(NodeLoad(memory: 10), times: 3)
         #expect(bench.guarded.report.reason == .memory)
+        #expect(bench.guarded.report.last.memory == 901)
         var settings = OverloadSettings()
         settings.memory = ByteSize(bytes: 5_000)
         bench.guarded.apply(settings)
-        bench.look(NodeLoad(memory: 901), times: 5)
+        bench.look(NodeLoad(memory: 10), times: 5)
         #expect(bench.gate.takesPublishes)
+        #expect(bench.guarded.report.last.memory == 10, "of this process, as the operator's bound is")
     }
 
     @Test

@@ -34,7 +34,7 @@ extension ConfigurationTable {
                     "File descriptors of the limit."),
                 Key(
                     "overload.memory", \.overload.memory, .live, in: ByteSize(bytes: 0) ... .mebibytes(1 << 20),
-                    "Resident memory; 0: nine tenths of what the control group may have."),
+                    "Resident memory; 0: nine tenths of what the control group may have, for all that is in it."),
             ]),
         Section(
             "logging", "The log, on standard error.",

@@ -28,7 +28,7 @@ public struct OverloadSettings: Equatable, Sendable {
     public var loopLag = Duration.milliseconds(100)
     /// Percent of the limit.
     public var descriptors = 80
-    /// Resident; 0: nine tenths of what the control group may have.
+    /// Resident; 0: nine tenths of what the control group may have, for all that is in it.
     public var memory = ByteSize(bytes: 0)
 
     public init() {}

@@ -25,19 +25,22 @@ final class LoadGuard {
 
     private let gate: AdmissionGate
     private let measure: () -> NodeLoad
-    private let memoryLimit: Int?
+    private let allowance: MemoryAllowance?
+    /// Whether that is the bound of memory, as the operator set none.
+    private var isBoundByGroup = false
     private var watch: LoadWatch
     private var last = NodeLoad()
     private var timer: TimerWatch?
 
     /// - Parameters:
-    ///   - memoryLimit: of the control group, in bytes: beyond it the kernel ends the process and all that live.
+    ///   - allowance: of the control group: beyond it the kernel ends one of its processes, and all that live there. The two of a handover
+    ///     have it together.
     ///   - measure: asked once a second; what it counts, it counts since the last time.
     init(
         loop: EventLoop, gate: AdmissionGate, metrics: MetricsRegistry, settings: OverloadSettings,
-        memoryLimit: Int? = MemoryAllowance.granted, measure: @escaping () -> NodeLoad
+        allowance: MemoryAllowance? = MemoryAllowance.granted, measure: @escaping () -> NodeLoad
     ) {
-        (self.gate, self.memoryLimit, self.measure) = (gate, memoryLimit, measure)
+        (self.gate, self.allowance, self.measure) = (gate, allowance, measure)
         watch = LoadWatch(settings)
         for closure in AdmissionGate.Closure.allCases {
             metrics.reading(
@@ -52,14 +55,16 @@ final class LoadGuard {
 
     func apply(_ settings: OverloadSettings) {
         watch.limits = settings
-        if let memoryLimit, settings.memory.bytes == 0 { watch.limits.memory = ByteSize(bytes: memoryLimit / 10 * 9) }
+        isBoundByGroup = settings.memory.bytes == 0
+        if let allowance, isBoundByGroup { watch.limits.memory = ByteSize(bytes: allowance.limit / 10 * 9) }
         gate.maximumPublishes = settings.maximumPublishers > 0 ? settings.maximumPublishers : .max
     }
 
     /// Measures, and has new publishes refused or taken again.
     func look() {
         let wasOverloaded = watch.isOverloaded
-        let load = measure()
+        var load = measure()
+        if isBoundByGroup, let inUse = allowance?.inUse { load.memory = inUse }
         last = load
         watch.look(at: load)
         guard watch.isOverloaded != wasOverloaded else { return }

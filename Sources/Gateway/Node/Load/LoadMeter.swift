@@ -33,6 +33,6 @@ struct NodeLoad: Sendable, Equatable {
     var loopLag = Duration.zero
     /// Of the descriptors that may be open.
     var descriptors = 0.0
-    /// Resident bytes.
+    /// Resident bytes; those of the control group where that is the bound.
     var memory = 0
 }
