@@ -27,7 +27,7 @@ struct HistoryBacklogTests {
         let store: EmbeddedStore
         let other: HistoryDatabase
         private let directory: TemporaryDirectory
-        private let told = Lock<[HistoryNotice]>([])
+        private let told = Lock<[StoreFilesNotice]>([])
 
         init() throws {
             let (directory, told) = (try TemporaryDirectory(), self.told)
@@ -40,7 +40,7 @@ struct HistoryBacklogTests {
 
         deinit { other.close() }
 
-        var notices: [HistoryNotice] { told.withLock { $0 } }
+        var notices: [StoreFilesNotice] { told.withLock { $0 } }
 
         /// While the store can write nothing.
         func whileLocked(_ body: () -> Void) throws {
@@ -97,7 +97,7 @@ struct HistoryBacklogTests {
         let directory = try TemporaryDirectory()
         let files = StoreFiles(directory: directory.path, webhooks: [], isQueueing: false)
         let (configuration, history) = try files.open()
-        let told = Lock<[HistoryNotice]>([])
+        let told = Lock<[StoreFilesNotice]>([])
         let outlets = StoreWriter.Outlets(
             publish: { _ in }, onQueued: {}, onEvents: { _ in }, onNotice: { notice in told.withLock { $0.append(notice) } })
         let writer = StoreWriter(
@@ -117,7 +117,7 @@ struct HistoryBacklogTests {
         let directory = try TemporaryDirectory()
         let files = StoreFiles(directory: directory.path, webhooks: [], isQueueing: false)
         let (configuration, history) = try files.open()
-        let (told, failures) = (Lock<[HistoryNotice]>([]), Lock<[StoreError]>([]))
+        let (told, failures) = (Lock<[StoreFilesNotice]>([]), Lock<[StoreError]>([]))
         let outlets = StoreWriter.Outlets(
             publish: { _ in }, onQueued: {}, onEvents: { _ in }, onNotice: { notice in told.withLock { $0.append(notice) } })
         let writer = StoreWriter(

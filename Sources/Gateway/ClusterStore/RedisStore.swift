@@ -21,8 +21,8 @@ public final class RedisStore: GatewayStore {
         /// Events of this node wait for its receivers. On the local store's thread.
         public var onLocalEvents: @Sendable ([ParticipantEvent]) -> Void = { _ in }
         public var onNotice: @Sendable (ClusterStoreNotice) -> Void = { _ in }
-        /// Something about the file of this node's history. On the local store's thread.
-        public var onLocalNotice: @Sendable (HistoryNotice) -> Void = { _ in }
+        /// Something about this node's own files. On the local store's thread.
+        public var onLocalNotice: @Sendable (StoreFilesNotice) -> Void = { _ in }
 
         public init() {}
 

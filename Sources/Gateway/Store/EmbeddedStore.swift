@@ -26,8 +26,8 @@ public final class EmbeddedStore: GatewayStore {
         public var onChange: @Sendable (StoreState) -> Void = { _ in }
         /// Events of participants have been written, in this order.
         public var onEvents: @Sendable ([ParticipantEvent]) -> Void = { _ in }
-        /// Something about the history's file.
-        public var onNotice: @Sendable (HistoryNotice) -> Void = { _ in }
+        /// Something about its files.
+        public var onNotice: @Sendable (StoreFilesNotice) -> Void = { _ in }
 
         public init() {}
     }

@@ -84,20 +84,6 @@ extension HistoryWrite {
     }
 }
 
-/// Something about the store's files that operators want to know.
-public enum HistoryNotice: Equatable, Sendable {
-    /// It takes nothing; what is to be written waits.
-    case away(reason: String)
-    /// What waited is written.
-    case back
-    /// So many writes are in no history.
-    case lost(Int, reason: String)
-    /// What is older than it is kept for stays for an hour more.
-    case notSwept(reason: String)
-    /// A change of the configuration failed for whoever asked for it, and is not in force.
-    case notChanged(reason: String)
-}
-
 /// How it stands with what the history's file does not take.
 public struct HistoryStanding: Equatable, Sendable {
     /// Writes that wait.

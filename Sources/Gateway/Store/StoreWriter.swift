@@ -12,7 +12,7 @@ final class StoreWriter {
         var publish: @Sendable (StoreState) -> Void
         var onQueued: @Sendable () -> Void
         var onEvents: @Sendable ([ParticipantEvent]) -> Void
-        var onNotice: @Sendable (HistoryNotice) -> Void
+        var onNotice: @Sendable (StoreFilesNotice) -> Void
     }
 
     private var configuration: ConfigurationDatabase

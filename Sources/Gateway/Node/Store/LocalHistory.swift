@@ -4,7 +4,7 @@ import Store
 
 /// What operators see of this node's own files: one that takes nothing, as a full disk's.
 enum LocalHistory {
-    static func log(_ notice: HistoryNotice) {
+    static func log(_ notice: StoreFilesNotice) {
         switch notice {
         case .away(let reason): Log.event(.error, "history_away", ["because": .string(reason)])
         case .back: Log.event(.info, "history_back")
