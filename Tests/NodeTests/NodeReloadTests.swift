@@ -161,6 +161,25 @@ struct NodeReloadTests {
         #expect(bench.changes.first?.tls != nil)
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `a file that is being written is not read half, also where the one before was refused`() throws {
+        let bench = try Bench("overload: {cpu: 85}", every: .milliseconds(1))
+        #expect(try bench.load("overload: [") == nil)
+        var (file, looks) = ("overload: {cpu: 70}\n", 0)
+        let writer = bench.loop.schedule(after: .milliseconds(1), repeating: .milliseconds(10)) {
+            file += "#"
+            try? bench.write(file)
+        }
+        // As often as the reload looks.
+        let watch = bench.loop.schedule(after: .milliseconds(1), repeating: .milliseconds(1), tolerance: .seconds(1)) { looks += 1 }
+        let isOver = bench.loop.run(until: { looks >= 3 }, within: .seconds(60))
+        for timer in [writer, watch] { timer.cancel() }
+        #expect(isOver)
+        #expect(bench.changes.isEmpty)
+        #expect(bench.noticesChange(), "once it holds still")
+        #expect(bench.changes.last?.configuration.overload.cpu == 70)
+    }
+
     @Test
     func `another lowest TLS version makes a new context of the same certificate`() throws {
         let bench = try Bench("tls: {minimumVersion: \"1.2\"}")

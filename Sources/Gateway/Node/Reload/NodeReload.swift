@@ -42,8 +42,9 @@ final class NodeReload {
         timer = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
             // Not by one timer of many days: the clock may have been set since the start.
             renew(at: EventLoop.wallNow())
-            // A file that could not be read may be readable without having changed: its owner has, or there was no descriptor.
-            if !problems.isEmpty { reload(because: Self.again) }
+            // A file that could not be read may be readable without having changed: its owner has, or there was no descriptor. One that
+            // has changed is read when it holds still.
+            if !problems.isEmpty, files?.areUnchanged == true { reload(because: Self.again) }
         }
     }
 
@@ -127,6 +128,9 @@ final class FileChanges {
             look(changed)
         }
     }
+
+    /// Whether they are as they were when they were read last.
+    var areUnchanged: Bool { Self.signature(of: paths) == seen }
 
     /// What is there now is read, for whatever reason: it is no news.
     func remember() { (seen, pending) = (Self.signature(of: paths), nil) }
