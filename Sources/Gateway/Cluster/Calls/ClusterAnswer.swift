@@ -20,7 +20,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     case done
 
     package enum ClaimResult: Equatable, Sendable {
-        case granted(Grant)
+        case granted(GrantedLease)
         case held(by: RemoteLease, remaining: Duration)
         case full
         /// Somebody unknown may hold it.
@@ -28,7 +28,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     }
 
     /// What the winner of a claim gets.
-    package struct Grant: Equatable, Sendable {
+    package struct GrantedLease: Equatable, Sendable {
         package var generation: UInt64
         package var session: SharedSession
         /// Whose lease was there.
@@ -110,7 +110,7 @@ extension ClusterAnswer {
                 words[4].isEmpty
                 ? nil
                 : Displaced(node: words[4], lease: EndedLease(LeaseIdentity(key, generation: old), sessionID: words[6]))
-            self = .claimed(.granted(Grant(generation: generation, session: session, displaced: displaced)))
+            self = .claimed(.granted(GrantedLease(generation: generation, session: session, displaced: displaced)))
         case ("held", 4):
             guard let generation = LeaseIdentity.generation(words[2]), let remaining = Int64(words[3]) else { return nil }
             let remote = RemoteLease(node: words[1], LeaseIdentity(key, generation: generation))

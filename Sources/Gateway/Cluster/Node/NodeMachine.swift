@@ -262,7 +262,7 @@ extension NodeMachine {
         _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ answer: ClusterAnswer.ClaimResult, _ now: MonotonicTime
     ) -> [ClusterAction] {
         switch answer {
-        case .granted(let grant): return granted(number, arguments, grant, now)
+        case .granted(let answered): return granted(number, arguments, answered, now)
         case .full: return finish(number, [.refused(claim: number, .full)], now)
         case .wait: return wait(number, NodeClaim.retryInterval, now)
         case .held(let remote, let remaining): return heldByAnother(number, remote, remaining, now)
@@ -270,17 +270,17 @@ extension NodeMachine {
     }
 
     private mutating func granted(
-        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ grant: ClusterAnswer.Grant, _ now: MonotonicTime
+        _ number: Int, _ arguments: ClusterCall.ClaimArguments, _ answered: ClusterAnswer.GrantedLease, _ now: MonotonicTime
     ) -> [ClusterAction] {
-        let lease = LeaseIdentity(arguments.key, generation: grant.generation)
+        let lease = LeaseIdentity(arguments.key, generation: answered.generation)
         var actions: [ClusterAction] = []
-        if let displaced = grant.displaced {
+        if let displaced = answered.displaced {
             actions = displacements.follow(
                 displaced, by: lease, isHeldHere: held[lease.key] != nil, isThere: owners.hasJustAnswered(displaced.node, now),
                 now)
         }
-        keep(lease, arguments.set, arguments.credential, grant.session, now)
-        return finish(number, actions + [.granted(claim: number, lease, grant.session)], now)
+        keep(lease, arguments.set, arguments.credential, answered.session, now)
+        return finish(number, actions + [.granted(claim: number, lease, answered.session)], now)
     }
 
     private mutating func heldByAnother(
