@@ -1,4 +1,5 @@
 import Admission
+import Foundation
 import HTTP
 import HandoverCodec
 import Refusals
@@ -29,7 +30,8 @@ struct HandoverMachineTests {
 
     private static let connected = Step([.accept, .wake(after: HandoverMachine.patience)]) { $0.connected(obstacle: nil) }
     private static let greeted = Step.hears(
-        .hello(version: HandoverMessage.version, process: 42), [.log(.began(process: 42)), .offer(to: 42)])
+        .hello(version: HandoverMessage.version, process: 42, takesPlacements: true),
+        [.log(.began(process: 42)), .offer(to: 42)])
     private static let prepared = Step.hears(.prepare, [.suspendAdministration, .suspendStore])
     private static let suspended = Step([.tellLiving, .tellReservations, .send(.prepared)]) { $0.storeSuspended() }
     private static let ready = Step.hears(.ready, [.admit(false), .suspendAccepting(step: 1)])
@@ -177,7 +179,18 @@ struct HandoverMachineTests {
     @Test func `one of another version hears so, and may go`() {
         var machine = machine(after: [Self.connected])
         let words = "it speaks another version of the hand-over: drain this process instead"
-        #expect(machine.received(.hello(version: HandoverMessage.version + 1, process: 1)) == [.send(.refused(words))])
+        let hello = HandoverMessage.hello(version: HandoverMessage.version + 1, process: 1, takesPlacements: true)
+        #expect(machine.received(hello) == [.send(.refused(words))])
+    }
+
+    /// It would close at a message that it does not know.
+    @Test func `a successor that is too old to know of placements is told of none`() throws {
+        let hello = try JSONDecoder().decode(HandoverMessage.self, from: Data(#"{"hello":{"version":5,"process":42}}"#.utf8))
+        let greeted = Step.hears(hello, Self.greeted.actions)
+        let nobodyReads = Step(Self.nobodyReads.actions.filter { $0 != .tellPlacements }, Self.nobodyReads.input)
+        let between = Array(Self.way(8).dropFirst(2))
+        let machine = machine(after: [Self.connected, greeted] + between + [nobodyReads])
+        #expect(machine.isSucceeded)
     }
 
     @Test(arguments: 1...wholeWay.count)

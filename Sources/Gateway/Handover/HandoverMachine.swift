@@ -46,6 +46,7 @@ public struct HandoverMachine: Sendable {
 
     private var state = State.alone
     private var steps: WorkerSteps
+    private var successorTakesPlacements = false
 
     /// - Parameter workers: how many there are.
     public init(workers: Int) { steps = WorkerSteps(workers: workers) }
@@ -69,8 +70,8 @@ public struct HandoverMachine: Sendable {
 
     public mutating func received(_ message: HandoverMessage) -> [Action] {
         switch (state, message) {
-        case (.asked, .hello(HandoverMessage.version, let process)):
-            state = .offered(process)
+        case (.asked, .hello(HandoverMessage.version, let process, let takesPlacements)):
+            (state, successorTakesPlacements) = (.offered(process), takesPlacements == true)
             return [.log(.began(process: process)), .offer(to: process)]
         case (.asked, .hello): return [.send(.refused("it speaks another version of the hand-over: drain this process instead"))]
         case (.offered(let process), .prepare):
@@ -193,9 +194,11 @@ public struct HandoverMachine: Sendable {
 
     private mutating func handedOver(to process: Int32) -> [Action] {
         state = .succeeded(Aftermath())
-        return [
-            .wake(after: nil), .listen(false), .tellReservations, .tellPlacements, .passName(to: process),
-            .tellPredecessor(isSucceeded: true), .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
+        let parting: [Action] = [.wake(after: nil), .listen(false), .tellReservations]
+        let placements: [Action] = successorTakesPlacements ? [.tellPlacements] : []
+        return parting + placements + [
+            .passName(to: process), .tellPredecessor(isSucceeded: true), .send(.yours), .tellPredecessors, .log(.handedOver),
+            .outlive, .tellProgress,
         ]
     }
 

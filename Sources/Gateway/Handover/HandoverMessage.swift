@@ -24,9 +24,10 @@ public import Store
 public enum HandoverMessage: Codable, Equatable, Sendable {
     /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place of
     /// a hand-over.
-    public static let version = 6
+    public static let version = 5
 
-    case hello(version: Int, process: Int32)
+    /// Who is too old to know of `placements`, and would close at one, says nothing of them: nil.
+    case hello(version: Int, process: Int32, takesPlacements: Bool?)
     case refused(String)
     case offer(HandoverOffer)
     /// What the descriptors that travel with it are, in their order.
@@ -34,7 +35,7 @@ public enum HandoverMessage: Codable, Equatable, Sendable {
     case prepare
     case living([LivingParticipant])
     case reservation(PortReservation)
-    /// Where the sender's live stages are, and those of the processes before it.
+    /// Where the sender's live stages are, and those of the processes before it. For successors that have said so.
     case placements([HandedPlacement])
     case prepared
     case ready

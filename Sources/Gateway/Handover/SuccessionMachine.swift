@@ -43,7 +43,7 @@ public struct SuccessionMachine: Sendable {
     mutating func greet(process: Int32) -> HandoverMessage {
         precondition(state == .new, "who we are is said first")
         state = .awaitingOffer
-        return .hello(version: HandoverMessage.version, process: process)
+        return .hello(version: HandoverMessage.version, process: process, takesPlacements: true)
     }
 
     mutating func prepare() -> HandoverMessage {
