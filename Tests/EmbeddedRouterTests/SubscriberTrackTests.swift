@@ -68,6 +68,19 @@ final class SubscriberTrackTests {
         #expect(numbers.count == 3, "no number is used twice under one key")
     }
 
+    /// A viewer that gets none before its counter has wrapped takes what comes then for forged.
+    @Test func `media and retransmissions begin far from where SRTP counts a rollover`() throws {
+        let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))
+        let section = try #require(offer.section(.video))
+        var track = SubscriberTrack(section, SubscriberOfferTests.sources, random: (.max, .max))
+        let block = block(.video, number: 7, timestamp: 90)
+        track.begin(block, epoch: 1)
+        let (first, _) = try written(track.write(block.packets[0], of: block, number: 9, into: buffer))
+        let (again, _) = try written(
+            track.writeRetransmission(block.packets[0], sentAs: first.sequenceNumber, of: block, number: 9, into: buffer))
+        #expect(first.sequenceNumber < 0x8000 && again.sequenceNumber < 0x8000)
+    }
+
     @Test func `a new epoch goes on behind the highest sent, and old numbers name nothing any more`() throws {
         var track = try Self.track(.video)
         let before = block(.video, number: 700, timestamp: 9_000)

@@ -34,7 +34,8 @@ struct SubscriberTrack {
         numbering = TrackNumbering(
             clockRate: TrackID(section.kind).clockRate, firstSequenceNumber: UInt16(truncatingIfNeeded: random.sequence),
             firstTimestamp: random.timestamp)
-        nextRetransmission = UInt16(truncatingIfNeeded: random.sequence >> 16)
+        // SRTP's rollover counter is 0 on both sides, though the first ones be lost: 15 bits, as of the media's.
+        nextRetransmission = UInt16(truncatingIfNeeded: random.sequence >> 17)
     }
 
     /// Whether its packets have transport-wide numbers, by which the viewer tells when they came.
