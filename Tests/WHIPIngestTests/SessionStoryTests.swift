@@ -1,3 +1,4 @@
+import GatewayMetrics
 import Refusals
 import WebRTCTransport
 import Testing
@@ -70,5 +71,17 @@ struct SessionStoryTests {
         story.conclude(at: WallTime(nanosecondsSince1970: example.seconds * 1_000_000_000), example.end, advertised: Self.address)
         #expect(story.verdict == example.verdict)
         #expect(story.entries.map(\.step) == [.posted] + example.steps + [.ended])
+    }
+
+    @Test func `a session whose media came and no lease is counted by the step before`() {
+        let registry = MetricsRegistry()
+        let metrics = WHIPMetrics(registry)
+        var story = SessionStory()
+        for step in [Step.posted, .firstCheck, .claimed, .handshakeDone, .firstRTP, .ended] {
+            story.note(step, at: WallTime(nanosecondsSince1970: 0))
+        }
+        metrics.ended(story, .closed)
+        let exposition = String(decoding: registry.exposition(), as: UTF8.self)
+        #expect(exposition.contains(#"stagedoor_whip_unpublished_total{step="handshakeDone"} 1"#))
     }
 }

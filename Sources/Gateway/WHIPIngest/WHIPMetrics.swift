@@ -35,7 +35,8 @@ public final class WHIPMetrics: Sendable {
     /// A session is over. One that was answered and never came to a publish is neither granted nor refused: nothing else counts it.
     func ended(_ story: SessionStory, _ reason: SessionEnd) {
         guard reason == .closed || reason == .connectionLost, !story.contains(.leaseGranted) else { return }
-        if let step = story.lastStep { unpublished[step]?.increment() }
+        // Media may come before the lease, and is none of these steps.
+        if let last = story.entries.last(where: { unpublished[$0.step] != nil }) { unpublished[last.step]?.increment() }
     }
 
     func observe(_ step: SessionStory.Step, _ elapsed: Duration) { steps[step]?.observe(elapsed) }

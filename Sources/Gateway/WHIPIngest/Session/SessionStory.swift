@@ -37,9 +37,6 @@ public struct SessionStory: Sendable, Equatable {
 
     public init() {}
 
-    /// How far it came, its end left out.
-    var lastStep: Step? { entries.last { $0.step != .ended }?.step }
-
     public func contains(_ step: Step) -> Bool { entries.contains { $0.step == step } }
 
     /// Notes a step the first time it happens.
