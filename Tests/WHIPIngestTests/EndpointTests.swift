@@ -30,6 +30,19 @@ struct EndpointTests {
         #expect(try SessionDescription(parsing: response.body, endings: .crlf).media.count == 2)
     }
 
+    @Test func `of what an encoder calls itself 256 bytes are kept, however few characters they are`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let headers: HTTPHeaders = [
+            "Content-Type": "application/sdp", "Authorization": "Bearer alice",
+            "User-Agent": "ee" + String(repeating: "\u{301}", count: 5_000),
+        ]
+        let created = gateway.request(.post, "/whip", headers: headers, body: Array(Self.offer.utf8))
+        let location = try #require(created.headers["Location"])
+        let entry = try #require(gateway.context.directory.entry(id: String(location.dropFirst("/whip/sessions/".count))))
+        #expect(entry.userAgent.utf8.count == 256)
+    }
+
     @Test func `Location has what a proxy took off the path`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

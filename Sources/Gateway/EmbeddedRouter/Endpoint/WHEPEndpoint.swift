@@ -92,7 +92,7 @@ public final class WHEPEndpoint {
             do throws(Refusal) {
                 guard let result else { throw Refusal(.authorityUnavailable) }
                 var grant = try result.get()
-                grant.userAgent = request.headers["User-Agent"] ?? ""
+                grant.userAgent = request.userAgent
                 respond(try create(offer, layer, key, telling: grant))
             } catch { respond(Problem.response(error)) }
         }

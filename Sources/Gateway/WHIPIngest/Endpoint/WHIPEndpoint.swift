@@ -77,14 +77,13 @@ public final class WHIPEndpoint {
     // MARK: - POST
 
     private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
-        let userAgent = String(request.headers["User-Agent"]?.prefix(256) ?? "")
         let offer: OfferRequest
         do throws(Refusal) { offer = try OfferRequest(request, &rates, now: loop.now) } catch {
-            SessionLog.refused(error, from: request.source, userAgent: userAgent, of: nil)
+            SessionLog.refused(error, from: request.source, userAgent: request.userAgent, of: nil)
             return respond(OfferRequest.response(error))
         }
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
-        WHIPPost(offer, userAgent: userAgent, at: self, respond).begin()
+        WHIPPost(offer, userAgent: request.userAgent, at: self, respond).begin()
     }
 
     /// A session was answered: it ends when nobody claims it in time.

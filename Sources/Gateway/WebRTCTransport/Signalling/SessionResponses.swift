@@ -63,4 +63,11 @@ extension HTTPRequest {
         guard let value = headers["Authorization"], !value.isEmpty, !value.contains(" ") else { return nil }
         return Secret(value)
     }
+
+    /// What the client calls itself: the first 256 bytes of that.
+    public var userAgent: String {
+        String(decoding: (headers["User-Agent"] ?? "").utf8.prefix(Self.maximumUserAgentByteCount), as: UTF8.self)
+    }
+
+    private static let maximumUserAgentByteCount = 256
 }
