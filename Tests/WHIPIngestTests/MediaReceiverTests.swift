@@ -186,6 +186,24 @@ struct MediaReceiverTests {
         #expect(output["p"]?.video.suffix(6) == [12, 13, 14, 15, 11, 16])
     }
 
+    @Test func `a keyframe that comes before its lost parameter sets answers no request`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        func isAsked(at milliseconds: Int64) throws -> Bool {
+            try Self.packets(receiver.feedback(at: Self.time(milliseconds))).contains(where: {
+                if case .pictureLoss = $0 { true } else { false }
+            })
+        }
+        feed(receiver, picture: 0, from: 0, [[0x41, 1]])
+        let atFirst = try isAsked(at: 50)
+        feed(receiver, packet(96, ssrc: 4_005_686_104, number: 2, timestamp: 3_000, [0x65, 1]), at: 100)
+        feed(receiver, packet(96, ssrc: 4_005_686_104, number: 1, timestamp: 3_000, TestClient.sequenceSet), at: 150)
+        let behindIt = try isAsked(at: 600)
+        feed(receiver, picture: 20, from: 3, [TestClient.sequenceSet, TestClient.pictureSet, [0x65, 1]])
+        let behindAWholeOne = try isAsked(at: 1_300)
+        #expect(atFirst && behindIt && !behindAWholeOne)
+        #expect(output["p"]?.keyframes == 1 && output["p"]?.keyframeStart == 3)
+    }
+
     @Test func `parameter sets without end are not kept back`() throws {
         let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
         feed(receiver, picture: 0, from: 0, Array(repeating: TestClient.sequenceSet, count: 40))

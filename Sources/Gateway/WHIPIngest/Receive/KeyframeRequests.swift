@@ -16,8 +16,10 @@ struct KeyframeRequests {
     mutating func want() { isWanted = true }
 
     /// A keyframe came.
-    mutating func keyframeCame(at now: MonotonicTime) {
-        (isWanted, unanswered, isDeaf) = (false, 0, false)
+    /// - Parameter isAnswer: whether those who want one can begin with it.
+    mutating func keyframeCame(at now: MonotonicTime, isAnswer: Bool = true) {
+        if isAnswer { isWanted = false }
+        (unanswered, isDeaf) = (0, false)
         probe.keyframeCame(at: now)
     }
 

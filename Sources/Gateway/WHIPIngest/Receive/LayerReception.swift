@@ -36,10 +36,7 @@ struct LayerReception {
         if unsafe inspection.sequenceSet != nil, !received.isLate || timestamp > setsTimestamp ?? .min {
             setsTimestamp = timestamp
         }
-        if inspection.hasIDR {
-            keyframes.keyframeCame(at: now)
-            received.hasIDR = true
-        }
+        received.hasIDR = inspection.hasIDR
         let hasSets = setsTimestamp == timestamp
         // Behind its sets each part of it begins: the first one may have been lost, and comes again. What comes when a later one
         // has begun begins nothing, and leaves that one as it is.
@@ -47,8 +44,9 @@ struct LayerReception {
         guard begins, received.isLate ? timestamp > keyframeTimestamp ?? .min : timestamp != keyframeTimestamp else { return }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
-        // Whoever begins here without the sets decodes nothing until the next one.
+        // Whoever begins here without the sets decodes nothing until the next one, which is still wanted.
         received.startsKeyframe = hasSets || follows
+        keyframes.keyframeCame(at: now, isAnswer: received.startsKeyframe)
     }
 
     private mutating func noteUndecodable(at now: MonotonicTime) {
