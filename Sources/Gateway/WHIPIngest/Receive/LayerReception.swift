@@ -6,6 +6,7 @@ struct LayerReception {
     var feed = TrackFeed()
     var keyframes = KeyframeRequests()
     private var parameterSets = ParameterSetKeeper()
+    /// Of the last IDR picture of which a part came in time.
     private var keyframeTimestamp: Int64?
     /// Of the last packet with a sequence parameter set.
     private var setsTimestamp: Int64?
@@ -26,8 +27,8 @@ struct LayerReception {
     /// Two of the contract's keyframe intervals and more; some encoders send their sets every few seconds, whatever their keyframes.
     private static let parameterSetPatience = Duration.seconds(5)
 
-    /// Finds the first slice of an IDR picture, which alone makes a keyframe; keeps parameter sets.
-    /// - Parameter follows: whether the packet before this one has come, which may hold the unit's parameter sets.
+    /// Finds where an IDR picture begins, which alone makes a keyframe; keeps parameter sets.
+    /// - Parameter follows: of a first slice, whether the packet before it has come, which may hold the unit's parameter sets.
     mutating func noteKeyframe(
         _ inspection: PayloadInspection, in received: inout ReceivedPacket, follows: Bool, at now: MonotonicTime
     ) {
@@ -37,15 +38,13 @@ struct LayerReception {
             setsTimestamp = timestamp
         }
         received.hasIDR = inspection.hasIDR
-        let hasSets = setsTimestamp == timestamp
-        // Behind its sets each part of it begins: the first one may have been lost, and comes again. What comes when a later one
-        // has begun begins nothing, and leaves that one as it is.
-        let begins = inspection.hasIDR || inspection.isOfIDR && hasSets && !received.isLate
-        guard begins, received.isLate ? timestamp > keyframeTimestamp ?? .min : timestamp != keyframeTimestamp else { return }
+        // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes again. What
+        // is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
+        guard inspection.isOfIDR, !received.isLate, timestamp != keyframeTimestamp else { return }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one, which is still wanted.
-        received.startsKeyframe = hasSets || follows
+        received.startsKeyframe = setsTimestamp == timestamp || follows
         keyframes.keyframeCame(at: now, isAnswer: received.startsKeyframe)
     }
 
