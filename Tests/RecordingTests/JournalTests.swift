@@ -50,4 +50,32 @@ struct JournalTests {
         #expect(plain.count == 7)
         for entry in plain { #expect(try JSONEncoder().encode(entry).sorted() == entry.plainText?.utf8.sorted()) }
     }
+
+    /// Lines behind half a line would be lost with it.
+    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    func `a journal on a full disk has whole lines`() throws {
+        let folder = try TemporaryDirectory()
+        try #require(mount("tmpfs", folder.path, "tmpfs", 0, "size=8k") == 0)
+        defer { umount2(folder.path, CInt(MNT_DETACH)) }
+        let journal = try Journal(in: folder.path)
+        let entry = JournalEntry.failed(String(repeating: "a", count: 1_000))
+        var written = 0
+        #expect(throws: SpoolError.self) {
+            for _ in 0..<100 {
+                try journal.append(entry)
+                written += 1
+            }
+        }
+        try journal.append(.closed)
+        #expect(written > 0)
+        #expect(try journal.recover() == Array(repeating: entry, count: written) + [.closed])
+    }
+
+    @Test
+    func `a journal's line that no recording has is left out`() throws {
+        let folder = try TemporaryDirectory()
+        let journal = try Journal(in: folder.path)
+        for entry in [JournalEntry.started, .grown(byteCount: .max, nanoseconds: 1), .closed] { try journal.append(entry) }
+        #expect(try journal.recover() == [.started, .closed])
+    }
 }
