@@ -81,6 +81,16 @@ struct UploadQueueTests {
         #expect(queue.due(at: now).count == count - 1, "it is back: all go")
     }
 
+    @Test func `a bucket that takes its time takes no other one's places`() {
+        let count = UploadQueue.maximumInFlight
+        var queue = Self.queue((0..<UInt64(count + 1)).map { Self.item($0, bucket: "x") })
+        let slow = queue.due(at: Self.start).count
+        let isAdded = (100..<102).map { queue.add(Self.item($0)) }
+        let others = queue.due(at: Self.start).map(\.id)
+        #expect(isAdded == [true, true] && slow == count && others == [100, 101])
+        #expect(queue.nextAttempt == nil, "an answer alone can change that")
+    }
+
     @Test func `only so many are under way, and who was not tried yet comes first`() {
         let count = UInt64(UploadQueue.maximumInFlight)
         var queue = Self.queue((0..<count + 3).map { Self.item($0) })
@@ -102,7 +112,7 @@ struct UploadQueueTests {
                 #expect(isAdded)
             }
             flying += queue.due(at: now).map(\.id)
-            #expect(flying.count == queue.inFlight && queue.inFlight <= UploadQueue.maximumInFlight)
+            #expect(flying.count == queue.inFlight && queue.inFlight <= 2 * UploadQueue.maximumInFlight)
             if let index = flying.indices.randomElement(using: &random) {
                 let id = flying.remove(at: index)
                 let faults: [StorageFault?] = [nil, nil, .transient("t"), .final("f")]

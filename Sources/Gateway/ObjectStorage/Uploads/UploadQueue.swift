@@ -1,11 +1,12 @@
 import Wire
 
-/// What waits to be stored: so many objects at once, the others in the order in which they came.
+/// What waits to be stored: of each bucket so many objects at once, the others in the order in which they came.
 ///
-/// Pure: given the time, it says what to store now and when to ask again. A bucket that is away slows down only what is for it,
-/// which is tried again for hours, one object at a time: others keep their places. What a bucket refuses is over.
+/// Pure: given the time, it says what to store now and when to ask again. A bucket that is away, or takes its time, slows down only
+/// what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time. What a
+/// bucket refuses is over.
 struct UploadQueue: Sendable {
-    /// What is under way at once, to all buckets.
+    /// What is under way at once to one bucket; a configuration file names few.
     static let maximumInFlight = 16
     /// Objects that wait, at most; the spool is bounded by bytes before that.
     static let maximumWaiting = 200_000
@@ -35,7 +36,7 @@ struct UploadQueue: Sendable {
         var isFailing = false
 
         /// Whether another object may go there.
-        var isOpen: Bool { !isFailing || inFlight == 0 }
+        var isOpen: Bool { inFlight < (isFailing ? 1 : UploadQueue.maximumInFlight) }
     }
 
     /// In the order of their turns.
@@ -56,11 +57,10 @@ struct UploadQueue: Sendable {
 
     /// What to store now. For each of them `finished` must be called.
     mutating func due(at now: MonotonicTime) -> [Item] {
-        guard flying.count < Self.maximumInFlight else { return [] }
         var due: [Item] = []
         var left: [Entry] = []
         for entry in waiting {
-            guard flying.count < Self.maximumInFlight, entry.notBefore <= now, isOpen(entry.item.bucket) else {
+            guard entry.notBefore <= now, isOpen(entry.item.bucket) else {
                 left.append(entry)
                 continue
             }
@@ -97,10 +97,7 @@ struct UploadQueue: Sendable {
     }
 
     /// When `due` will have something that it has not now; nil when only an answer can change that.
-    var nextAttempt: MonotonicTime? {
-        guard flying.count < Self.maximumInFlight else { return nil }
-        return waiting.lazy.filter { isOpen($0.item.bucket) }.map(\.notBefore).min()
-    }
+    var nextAttempt: MonotonicTime? { waiting.lazy.filter { isOpen($0.item.bucket) }.map(\.notBefore).min() }
 
     /// Since when the oldest of all has waited; nil when nothing waits.
     var oldest: MonotonicTime? {
