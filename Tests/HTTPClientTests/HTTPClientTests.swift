@@ -103,6 +103,18 @@ struct HTTPClientTests {
         #expect(bench.seen.requests.count == 1)
     }
 
+    /// The next one may have a descriptor for it.
+    @Test func `a file that does not open makes no request invalid`() throws {
+        let bench = try Bench()
+        var request = bench.request("/", "PUT")
+        request.bodyFile = HTTPBodyFile(path: "/nowhere/1.mp4", length: 1)
+        guard case .failure(.failed(let words)) = try #require(bench.send(request)) else {
+            Issue.record("it is said to be invalid")
+            return
+        }
+        #expect(words.hasPrefix("cannot read /nowhere/1.mp4"))
+    }
+
     @Test func `gives up at the deadline`() throws {
         let bench = try Bench()
         var request = bench.request("/silent")

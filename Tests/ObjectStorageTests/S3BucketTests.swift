@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import Settings
 import Testing
@@ -17,5 +18,13 @@ struct S3BucketTests {
         #expect(coming.deadline == .seconds(94) && going.deadline == .seconds(94))
         #expect(coming.pace?.bytesPerSecond == 16 * 1024 && coming.pace?.within == .seconds(30))
         #expect(going.pace?.bytesPerSecond == 16 * 1024 && going.pace?.within == .seconds(60))
+    }
+
+    @Test(arguments: [
+        (EMFILE, true), (ENFILE, true), (ENOMEM, true), (ENOSPC, true), (EIO, true), (ENOENT, false), (EACCES, false),
+    ])
+    func `what the system refuses is tried again where that may pass`(_ code: CInt, mayPass: Bool) {
+        let isTransient = if case .transient = StorageFault.system("read", "1.mp4", code) { true } else { false }
+        #expect(isTransient == mayPass)
     }
 }

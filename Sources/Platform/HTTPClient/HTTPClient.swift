@@ -213,7 +213,7 @@ public struct HTTPClientResponse: Sendable {
 
 /// Why no whole answer came.
 public enum HTTPClientError: Error, Equatable, Sendable {
-    /// The URL, or a file it needs, is not usable.
+    /// The URL, or a certificate it needs, is not usable.
     case invalidRequest(String)
     /// The deadline passed.
     case timedOut

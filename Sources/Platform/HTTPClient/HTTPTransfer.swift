@@ -73,7 +73,9 @@ final class HTTPTransfer {
     private func setBody() throws(HTTPClientError) {
         if let source = request.bodyFile {
             unsafe file = fopen(source.path, "re")
-            guard let file = unsafe file else { throw .invalidRequest("\(source.path) cannot be read") }
+            guard let file = unsafe file else {
+                throw .failed("cannot read \(source.path): \(unsafe String(cString: strerror(errno)))")
+            }
             unsafe ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
             unsafe ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(source.length))
             unsafe ccurl_set_pointer(easy, CURLOPT_READDATA, file)

@@ -28,19 +28,22 @@ struct FolderBucket {
         }
         // File systems whose modes are those of the mount (CIFS, FAT) may refuse this: their readers need it not.
         chmod(draft, Self.fileMode)
-        guard rename(draft, target) == 0 else { throw Self.fault("write", target) }
+        guard rename(draft, target) == 0 else { throw .system("write", target) }
     }
 
     /// - Throws: `.final` for what is not there, or is longer.
     func read(key: String, atMost length: Int) throws(StorageFault) -> [UInt8] {
-        guard let path = path(ofKey: key), let file = fopen(path, "re") else { throw .final("there is no object \(key)") }
+        guard let path = path(ofKey: key) else { throw .final("there is no object \(key)") }
+        guard let file = fopen(path, "re") else {
+            throw errno == ENOENT ? StorageFault.final("there is no object \(key)") : .system("read", path)
+        }
         defer { fclose(file) }
         var status = stat()
         guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= length else {
             throw .final("\(key) is no object that is read")
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw Self.fault("read", path) }
+        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw .system("read", path) }
         return bytes
     }
 
@@ -61,13 +64,13 @@ struct FolderBucket {
             if mkdir(folder, Self.folderMode) == 0 {
                 chmod(folder, Self.folderMode)
             } else if errno != EEXIST {
-                throw Self.fault("create", folder)
+                throw .system("create", folder)
             }
         }
     }
 
     private func copy(_ source: String, to draft: String) throws(StorageFault) {
-        guard let input = fopen(source, "re") else { throw Self.fault("read", source) }
+        guard let input = fopen(source, "re") else { throw .system("read", source) }
         defer { fclose(input) }
         try fill(draft, isForced: true) { file throws(StorageFault) in
             var part = [UInt8](repeating: 0, count: 256 * 1024)
@@ -76,31 +79,24 @@ struct FolderBucket {
                 guard count > 0 else { break }
                 try write(part[..<count], to: file, draft)
             }
-            guard ferror(input) == 0 else { throw Self.fault("read", source) }
+            guard ferror(input) == 0 else { throw StorageFault.system("read", source) }
         }
     }
 
     private func fill(
         _ path: String, isForced: Bool, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
     ) throws(StorageFault) {
-        guard let file = fopen(path, "we") else { throw Self.fault("write", path) }
+        guard let file = fopen(path, "we") else { throw .system("write", path) }
         defer { fclose(file) }
         try body(file)
-        guard fflush(file) == 0, !isForced || fsync(fileno(file)) == 0 else { throw Self.fault("write", path) }
+        guard fflush(file) == 0, !isForced || fsync(fileno(file)) == 0 else { throw .system("write", path) }
     }
 
     private func write(
         _ bytes: ArraySlice<UInt8>, to file: UnsafeMutablePointer<FILE>, _ path: String
     ) throws(StorageFault) {
         guard bytes.withUnsafeBytes({ fwrite($0.baseAddress, 1, $0.count, file) }) == bytes.count else {
-            throw Self.fault("write", path)
+            throw .system("write", path)
         }
-    }
-
-    /// A disk that is full may be emptied, one that fails may be mounted anew; who may not write will not.
-    private static func fault(_ step: String, _ path: String) -> StorageFault {
-        let code = errno
-        let words = "cannot \(step) \(path): \(String(cString: strerror(code)))"
-        return [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) ? .final(words) : .transient(words)
     }
 }

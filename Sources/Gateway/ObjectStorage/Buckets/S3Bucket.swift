@@ -81,7 +81,7 @@ extension StoredObject.Content {
         switch self {
         case .bytes(let bytes): return (Digest.sha256(bytes), bytes.count)
         case .file(let path):
-            guard let file = fopen(path, "re") else { throw .final("\(path) cannot be read") }
+            guard let file = fopen(path, "re") else { throw .system("read", path) }
             defer { fclose(file) }
             var digest = RunningSHA256()
             var length = 0
@@ -92,7 +92,7 @@ extension StoredObject.Content {
                 digest.add(part[..<count])
                 length += count
             }
-            guard ferror(file) == 0 else { throw .final("\(path) cannot be read") }
+            guard ferror(file) == 0 else { throw .system("read", path) }
             return (digest.finish(), length)
         }
     }

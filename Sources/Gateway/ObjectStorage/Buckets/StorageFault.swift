@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a bucket did not take an object.
 public enum StorageFault: Error, Equatable, Sendable {
     /// It may take it later: nobody answers, or the store has too much to do.
@@ -10,5 +12,12 @@ public enum StorageFault: Error, Equatable, Sendable {
         switch self {
         case .transient(let words), .final(let words): words
         }
+    }
+
+    /// What the system refused just now. A disk that is full may be emptied, one that fails may be mounted anew, descriptors that
+    /// are all in use come back; who may not write will not.
+    static func system(_ step: String, _ path: String, _ code: CInt = errno) -> StorageFault {
+        let words = "cannot \(step) \(path): \(String(cString: strerror(code)))"
+        return [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) ? .final(words) : .transient(words)
     }
 }
