@@ -91,6 +91,17 @@ struct UploadQueueTests {
         #expect(queue.nextAttempt == nil, "an answer alone can change that")
     }
 
+    @Test func `what is withdrawn leaves its place, and its bucket as it stands`() {
+        var queue = Self.queue([Self.item(1), Self.item(2)])
+        for item in queue.due(at: Self.start) { _ = queue.finished(item.id, .transient(""), at: Self.start) }
+        let now = Self.start + .seconds(1)
+        let first = queue.due(at: now).map(\.id)
+        queue.withdraw(1)
+        let second = queue.due(at: now).map(\.id)
+        queue.withdraw(2)
+        #expect(first == [1] && second == [2] && queue.count == 0 && queue.nextAttempt == nil)
+    }
+
     @Test func `only so many are under way, and who was not tried yet comes first`() {
         let count = UInt64(UploadQueue.maximumInFlight)
         var queue = Self.queue((0..<count + 3).map { Self.item($0) })

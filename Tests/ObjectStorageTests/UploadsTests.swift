@@ -138,6 +138,22 @@ struct UploadsTests {
         #expect(content.order == ["/recordings/a"] && content.requests.count == 3)
     }
 
+    @Test func `what nobody wants any more is not put again`() throws {
+        let (store, endings, isWanted) = (try StoreUnderTest(), Endings(), Lock(true))
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(503))
+        var upload = endings.upload(Self.object("a", "old"))
+        upload.isWanted = {
+            isWanted.withLock { isWanted in
+                defer { isWanted = false }
+                return isWanted
+            }
+        }
+        uploads.add(upload)
+        #expect(endings.wait(for: 1).map(\.result) == [.interrupted])
+        #expect(store.content.withLock { $0.requests.count } == 1)
+    }
+
     @Test func `a store that refuses is not asked again`() throws {
         let (store, endings) = (try StoreUnderTest(), Endings())
         let uploads = try Self.uploads(store.settings())

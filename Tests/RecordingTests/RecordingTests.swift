@@ -17,6 +17,7 @@ final class MemoryDirector: RecordingDirector {
         var objects: [String: [UInt8]] = [:]
         var states: [RecordingSummary.State] = []
         var refusal: UploadResult?
+        var last: Upload?
     }
 
     let content = Lock(Content())
@@ -37,6 +38,7 @@ final class MemoryDirector: RecordingDirector {
         #expect(upload.bucket == "b")
         let object = upload.object
         let refusal = content.withLock { content in
+            content.last = upload
             guard content.refusal == nil else { return content.refusal }
             content.keys.append(object.key.split(separator: "/").dropFirst(4).joined(separator: "/"))
             switch object.content {
@@ -321,6 +323,28 @@ struct RecordingTests {
         recording.answered(try #require(answers.take()))
         #expect(!isOverThen && spool.byteCount == 0)
         #expect(recording.advance(at: now))
+    }
+
+    @Test
+    func `what a bucket has not taken is given up where another node has the recording`() throws {
+        let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+        let director = MemoryDirector(register: SilentRegister())
+        var (now, asked) = (MonotonicTime(nanoseconds: 1), 0)
+        var environment = environment(spool, director: director) { now }
+        environment.askRegister = { _ in asked += 1 }
+        let recording = try Recording(header(window: 60), in: environment)
+        func advances() -> Bool { recording.advance(at: WallTime(secondsSince1970: 1_704_110_456)) }
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.take(Self.block(seconds: 5, firstNumber: 0))
+        #expect(!advances())
+        recording.pause()
+        #expect(!advances() && asked == 0)
+        now = now + .seconds(10)
+        #expect(!advances() && asked == 1)
+        let upload = try #require(director.content.withLock { $0.last })
+        #expect(upload.isWanted())
+        recording.registerRead(.success(RegisterPage(node: "b", isClosed: false, texts: [])))
+        #expect(recording.isElsewhere && !upload.isWanted())
     }
 
     @Test

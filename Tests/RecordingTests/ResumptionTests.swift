@@ -127,6 +127,7 @@ struct SharedJournalTests {
         init(_ journal: SharedJournal) { self.journal = journal }
 
         func permits(isOver: Bool = false) -> Bool { journal.permits(isOver: isOver, at: now) { count += 1 } }
+        func watch() { journal.watch(at: now) { count += 1 } }
         func reads(_ page: Result<RegisterPage?, any Error>) -> Bool { journal.read(page) }
     }
 
@@ -155,6 +156,20 @@ struct SharedJournalTests {
         }
         #expect(journal.count == 3)
         #expect(!journal.permits())
+        #expect(!journal.reads(Self.page("b")))
+    }
+
+    @Test
+    func `is asked for now and then while something is on its way, which permits nothing`() throws {
+        let journal = Asked(try #require(makeJournal()))
+        for turn in 1...3 {
+            journal.now = .zero + .seconds(10 * turn)
+            for _ in 0..<2 { journal.watch() }
+            #expect(journal.count == turn)
+            #expect(journal.reads(Self.page("a")))
+            journal.watch()
+        }
+        #expect(!journal.permits() && journal.count == 4)
         #expect(!journal.reads(Self.page("b")))
     }
 

@@ -7,9 +7,14 @@ public struct Upload: Sendable {
     public var bucket: String
     /// Called once, on the uploads' thread.
     public var done: @Sendable (UploadResult) -> Void
+    /// Asked before each try, on the uploads' thread: what nobody wants any more is interrupted.
+    public var isWanted: @Sendable () -> Bool
 
-    public init(_ object: StoredObject, bucket: String, done: @escaping @Sendable (UploadResult) -> Void = { _ in }) {
-        (self.object, self.bucket, self.done) = (object, bucket, done)
+    public init(
+        _ object: StoredObject, bucket: String, done: @escaping @Sendable (UploadResult) -> Void = { _ in },
+        isWanted: @escaping @Sendable () -> Bool = { true }
+    ) {
+        (self.object, self.bucket, self.done, self.isWanted) = (object, bucket, done, isWanted)
     }
 }
 
@@ -19,6 +24,6 @@ public enum UploadResult: Equatable, Sendable {
     case stored
     /// It was refused, or not taken in a day: why, in words.
     case failed(String)
-    /// The process ends before the bucket has it: the file has to be there at the next start.
+    /// Nobody wants it any more, or the process ends before the bucket has it: then the file has to be there at the next start.
     case interrupted
 }

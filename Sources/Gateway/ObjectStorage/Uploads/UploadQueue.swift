@@ -55,7 +55,7 @@ struct UploadQueue: Sendable {
         return true
     }
 
-    /// What to store now. For each of them `finished` must be called.
+    /// What to store now. For each of them `finished` or `withdraw` must be called.
     mutating func due(at now: MonotonicTime) -> [Item] {
         var due: [Item] = []
         var left: [Entry] = []
@@ -94,6 +94,12 @@ struct UploadQueue: Sendable {
             waiting.append(entry)
             return nil
         }
+    }
+
+    /// What is due is not tried after all, and gone.
+    mutating func withdraw(_ id: UInt64) {
+        guard let bucket = flying.removeValue(forKey: id)?.item.bucket else { return }
+        answered(bucket, isAway: traffic[bucket]?.isFailing ?? false)
     }
 
     /// When `due` will have something that it has not now; nil when only an answer can change that.

@@ -69,6 +69,10 @@ final class UploadThread {
 
     private func start(_ item: UploadQueue.Item) {
         guard let upload = uploads[item.id] else { return }
+        guard upload.isWanted() else {
+            queue.withdraw(item.id)
+            return finish(item.id, .interrupted)
+        }
         client.put(upload.object, into: upload.bucket) { [unowned self] fault in
             // A folder answers at once: `advance` comes again from the loop, not from inside itself.
             if let fault { complain(upload, fault) }

@@ -1,3 +1,4 @@
+import EventLoop
 import GatewayMetrics
 import ObjectStorage
 import Wire
@@ -18,6 +19,8 @@ final class Delivery {
     /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
     private var asksAgainAt: MonotonicTime?
     private var isLossTold = false
+    /// What is under way; the uploads' thread asks.
+    private let isWanted = Lock(true)
     static let refusalPause = Duration.seconds(600)
 
     /// - Parameters:
@@ -74,7 +77,8 @@ final class Delivery {
     /// Stores the next object of the step that is under way; the step ends with the last one.
     private func storeNext() {
         guard let object = output.nextObject() else { return finishStep() }
-        environment.director.put(Upload(object, bucket: book.header.bucket, done: answer))
+        environment.director.put(
+            Upload(object, bucket: book.header.bucket, done: answer, isWanted: { [isWanted] in isWanted.withLock { $0 } }))
     }
 
     /// What was put last is stored, or never will be.
@@ -82,10 +86,13 @@ final class Delivery {
         switch result {
         case .stored: storeNext()
         case .failed(let reason): lose(reason)
-        // The process ends: the next one finds it in the spool.
+        // The process ends: the next one finds it in the spool. What was withdrawn is dropped.
         case .interrupted: break
         }
     }
+
+    /// Another node stores from now on: an old playlist that a bucket has not taken by now is not to come over its.
+    func withdraw() { isWanted.withLock { $0 = false } }
 
     /// Whether what is under way is stored is nobody's concern any more.
     func drop() { output.drop() }

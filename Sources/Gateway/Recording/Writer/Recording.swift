@@ -220,7 +220,10 @@ extension Recording {
     /// Stores what can be stored now, if nothing is under way.
     /// - Returns: whether the recording is closed, and its folder gone.
     func advance(at now: WallTime) -> Bool {
-        guard delivery.step == nil else { return false }
+        guard delivery.step == nil else {
+            if media == nil, !isElsewhere { watch() }
+            return false
+        }
         if book.isClosed || isElsewhere { return isUnreferred }
         delivery.askLostBucketAgain()
         guard !delivery.isBucketLost else { return false }
@@ -263,6 +266,10 @@ extension Recording {
         return chronicle.shared?.permits(isOver: isOver, at: moment) { environment.askRegister(self) } != false
     }
 
+    private func watch() {
+        chronicle.shared?.watch(at: environment.clocks().monotonic) { environment.askRegister(self) }
+    }
+
     /// The register says whose it is.
     func registerRead(_ page: Result<RegisterPage?, any Error>) {
         guard media == nil, !isElsewhere, !book.isClosed else {
@@ -283,6 +290,7 @@ extension Recording {
                 "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
                 "left_out_ms": .integer(Int(left.nanoseconds / 1_000_000)),
             ])
+        delivery.withdraw()
         share.release(book.spooledByteCount)
         environment.spool.remove(folder.path)
         isElsewhere = true

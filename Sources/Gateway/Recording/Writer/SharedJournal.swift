@@ -83,6 +83,17 @@ struct SharedJournal {
         }
     }
 
+    /// Something of a recording that nobody feeds here is on its way, for hours where its bucket is away: whose the recording is is
+    /// asked meanwhile.
+    mutating func watch(at now: MonotonicTime, ask: () -> Void) {
+        // It says nothing of what is stored after that.
+        if standing == .held { standing = .unknown }
+        guard standing != .closed, !isAsked, now - askedAt >= Self.watchPause else { return }
+        askedAt = now
+        awaitedCount += 1
+        ask()
+    }
+
     /// A page is on its way.
     var isAsked: Bool { awaitedCount > 0 }
 
@@ -104,4 +115,5 @@ struct SharedJournal {
     }
 
     private static let pause = Duration.milliseconds(500)
+    private static let watchPause = Duration.seconds(10)
 }
