@@ -92,6 +92,8 @@ struct RecordingBookTests {
             #expect(book.storedByteCount == whole.reduce(0) { $0 + $1.byteCount })
             #expect(book.storedDuration == whole.reduce(.zero) { $0 + $1.duration })
             #expect(book.spooledByteCount == rest.reduce(0) { $0 + $1.byteCount })
+            let lines = book.playlist(hasEnded: false).text.split(separator: "\n").map(String.init)
+            #expect(lines.filter { $0.hasSuffix(".mp4") } == whole.map { "\($0.start.number).mp4" })
         }
         #expect(stored > 150 && book.startedAt == Self.began + .seconds(6))
     }

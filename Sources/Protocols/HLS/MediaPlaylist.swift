@@ -3,7 +3,8 @@ public import Wire
 /// A playlist of fMP4 segments (RFC 8216 §4.3.3): an EVENT while it grows, VOD when it is over.
 ///
 /// A value: segments are appended, `text` is what a client reads. What is written once is never taken back or changed, but for the
-/// target duration, which a segment without a keyframe in time may raise.
+/// target duration, which a segment without a keyframe in time may raise. So their lines alone are kept: a recording of a day has
+/// 14,400 segments, and its playlist is stored as often.
 public struct MediaPlaylist: Equatable, Sendable {
     /// One media segment.
     public struct Segment: Equatable, Sendable {
@@ -32,42 +33,39 @@ public struct MediaPlaylist: Equatable, Sendable {
         }
     }
 
-    /// In the order of playing.
-    public var segments: [Segment] = []
     /// Nothing more comes.
     public var hasEnded = false
-    /// Seconds that no segment is meant to exceed.
-    public let plannedTargetDuration: Int
+    /// EXT-X-TARGETDURATION (§4.3.3.1): no segment's duration, rounded to whole seconds, is longer.
+    public private(set) var targetDuration: Int
+    private var areIndependent = true
+    /// Of the last segment; nil before the first.
+    private var map: String?
+    /// Of all segments, each with its end.
+    private var lines = ""
 
     /// - Parameter plannedTargetDuration: seconds, 1 at least, that no segment is meant to exceed; it is said from the start.
-    public init(plannedTargetDuration: Int) { self.plannedTargetDuration = plannedTargetDuration }
+    public init(plannedTargetDuration: Int) { targetDuration = plannedTargetDuration }
 
-    /// EXT-X-TARGETDURATION (§4.3.3.1): no segment's duration, rounded to whole seconds, is longer.
-    public var targetDuration: Int {
-        segments.reduce(plannedTargetDuration) { max($0, Int(($1.duration.nanoseconds + 500_000_000) / 1_000_000_000)) }
+    /// Adds the segment that is played next.
+    public mutating func append(_ segment: Segment) {
+        let isFirst = map == nil
+        if segment.isDiscontinuous, !isFirst { lines += "#EXT-X-DISCONTINUITY\n" }
+        if segment.map != map || segment.isDiscontinuous { lines += "#EXT-X-MAP:URI=\"\(segment.map)\"\n" }
+        if segment.isDiscontinuous || isFirst {
+            lines += "#EXT-X-PROGRAM-DATE-TIME:\(CivilTime(segment.programDateTime).rfc3339)\n"
+        }
+        lines += "#EXTINF:\(decimal(segment.duration, digits: 5)),\n\(segment.uri)\n"
+        map = segment.map
+        areIndependent = areIndependent && segment.isIndependent
+        targetDuration = max(targetDuration, Int((segment.duration.nanoseconds + 500_000_000) / 1_000_000_000))
     }
-
-    /// Of all segments.
-    public var duration: Duration { segments.reduce(.zero) { $0 + $1.duration } }
 
     /// The file's content, UTF-8.
     public var text: String {
-        var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(targetDuration)", "#EXT-X-MEDIA-SEQUENCE:0"]
-        lines.append("#EXT-X-PLAYLIST-TYPE:\(hasEnded ? "VOD" : "EVENT")")
-        if segments.allSatisfy(\.isIndependent) { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }
-        var map: String?
-        for (index, segment) in segments.enumerated() {
-            if segment.isDiscontinuous, index > 0 { lines.append("#EXT-X-DISCONTINUITY") }
-            if segment.map != map || segment.isDiscontinuous { lines.append("#EXT-X-MAP:URI=\"\(segment.map)\"") }
-            map = segment.map
-            if segment.isDiscontinuous || index == 0 {
-                lines.append("#EXT-X-PROGRAM-DATE-TIME:\(CivilTime(segment.programDateTime).rfc3339)")
-            }
-            lines.append("#EXTINF:\(decimal(segment.duration, digits: 5)),")
-            lines.append(segment.uri)
-        }
-        if hasEnded { lines.append("#EXT-X-ENDLIST") }
-        return lines.joined(separator: "\n") + "\n"
+        var head = "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:\(targetDuration)\n#EXT-X-MEDIA-SEQUENCE:0\n"
+        head += "#EXT-X-PLAYLIST-TYPE:\(hasEnded ? "VOD" : "EVENT")\n"
+        if areIndependent { head += "#EXT-X-INDEPENDENT-SEGMENTS\n" }
+        return head + lines + (hasEnded ? "#EXT-X-ENDLIST\n" : "")
     }
 }
 

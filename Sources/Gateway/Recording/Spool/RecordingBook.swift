@@ -33,6 +33,7 @@ struct RecordingBook {
     private(set) var storedCount = 0
     private(set) var storedDuration = Duration.zero
     private(set) var storedByteCount = 0
+    private var storedPlaylist: MediaPlaylist
     /// Numbered from 1.
     private(set) var thumbnailCount = 0
     private(set) var waitingThumbnails: [Thumbnail] = []
@@ -44,7 +45,10 @@ struct RecordingBook {
     /// The number after which a node goes on that has taken the recording over; 0 where none has.
     private var room = 0
 
-    init(_ header: RecordingHeader) { self.header = header }
+    init(_ header: RecordingHeader) {
+        self.header = header
+        storedPlaylist = MediaPlaylist(plannedTargetDuration: 2 * header.segmentDuration)
+    }
 
     /// Reads a journal; nil when it does not begin with a recording.
     init?(replaying entries: some Sequence<JournalEntry>) {
@@ -89,8 +93,10 @@ struct RecordingBook {
 
     private mutating func countStored() {
         while storedCount < segments.count, segments[storedCount].isStored {
-            storedDuration += segments[storedCount].duration
-            storedByteCount += segments[storedCount].byteCount
+            let segment = segments[storedCount]
+            storedDuration += segment.duration
+            storedByteCount += segment.byteCount
+            storedPlaylist.append(segment.inPlaylist)
             storedCount += 1
         }
     }
@@ -163,13 +169,7 @@ struct RecordingBook {
 
     /// The rendition's playlist, of what is stored.
     func playlist(hasEnded: Bool) -> MediaPlaylist {
-        var playlist = MediaPlaylist(plannedTargetDuration: 2 * header.segmentDuration)
-        playlist.segments = storedSegments.map { segment in
-            MediaPlaylist.Segment(
-                uri: "\(segment.start.number).mp4", duration: segment.duration, map: "init-\(segment.start.map).mp4",
-                isDiscontinuous: segment.start.isDiscontinuous, programDateTime: segment.start.date,
-                isIndependent: segment.start.isIndependent)
-        }
+        var playlist = storedPlaylist
         playlist.hasEnded = hasEnded
         return playlist
     }
@@ -197,5 +197,13 @@ struct RecordingBook {
         let stored = initializations.filter(\.isStored)
         guard let first = stored.first, first.width > 0 else { return stored.first }
         return stored.max { $0.width * $0.height < $1.width * $1.height }
+    }
+}
+
+extension RecordingBook.Segment {
+    fileprivate var inPlaylist: MediaPlaylist.Segment {
+        MediaPlaylist.Segment(
+            uri: "\(start.number).mp4", duration: duration, map: "init-\(start.map).mp4",
+            isDiscontinuous: start.isDiscontinuous, programDateTime: start.date, isIndependent: start.isIndependent)
     }
 }
