@@ -19,6 +19,17 @@ struct RecordingBookTests {
                 participant: participant, bucket: "b", prefix: "p", segmentDuration: 6, reconnectWindowSeconds: 0, began: began))
     }
 
+    @Test
+    func `a segment that is told twice stands once in the playlist`() {
+        var book = Self.makeBook()
+        for number in [1, 2, 2] {
+            book.apply(.segment(Self.start(number), byteCount: 1, nanoseconds: 6_000_000_000))
+            book.apply(.segmentEnded)
+            book.apply(.segmentStored(number))
+        }
+        #expect(book.segments.count == 2 && book.storedCount == 2 && book.storedByteCount == 2)
+    }
+
     /// A browser begins small.
     @Test
     func `the greatest picture that is stored describes the rendition`() throws {

@@ -208,6 +208,22 @@ struct RecordingTests {
         }
     }
 
+    /// The line that says so was in memory still when the power went.
+    @Test
+    func `a segment whose file is gone is in its bucket`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        try leaveRecording(in: spool.path)
+        let left = try #require(spool.folders.first)
+        SpoolFile.remove(left + "/1.mp4")
+        let recording = try #require(try Recording(recovering: left, in: environment(spool, answers: answers)))
+        #expect(storeAll(recording, answers))
+        let content = director.content.withLock { $0 }
+        #expect(content.keys.filter { $0.hasSuffix(".mp4") } == ["init-0", "2", "3"].map { "media/hls/high/\($0).mp4" })
+        let text = try #require(content.objects["\(recording.header.prefix)/media/hls/high/playlist.m3u8"])
+        #expect(String(decoding: text, as: UTF8.self).contains("\n1.mp4\n") && content.states.last == .stopped)
+        #expect(spool.byteCount == 0)
+    }
+
     @Test
     func `a journal that another process has is left alone`() throws {
         let spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)

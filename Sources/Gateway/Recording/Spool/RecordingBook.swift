@@ -65,6 +65,8 @@ struct RecordingBook {
         case .began: break
         case .initialization(let number, let codecs, let width, let height):
             initializations.append(Initialization(number: number, codecs: codecs, width: width, height: height))
+        // A register may be told twice: numbers rise.
+        case .segment(let start, _, _) where start.number <= segments.last?.start.number ?? 0: break
         case .segment(let start, let byteCount, let nanoseconds):
             segments.append(Segment(start: start, byteCount: byteCount, duration: .nanoseconds(nanoseconds)))
         case .grown(let byteCount, let nanoseconds):

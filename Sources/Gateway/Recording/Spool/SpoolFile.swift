@@ -46,6 +46,9 @@ import Glibc
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    /// Whether there is no such file: what cannot be looked at may be there.
+    static func isGone(_ path: String) -> Bool { unsafe access(path, F_OK) != 0 && errno == ENOENT }
+
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Nobody else may have the lock; the kernel frees it however the process ends.

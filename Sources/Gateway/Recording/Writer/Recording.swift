@@ -73,12 +73,22 @@ final class Recording {
             try files.breakOff(segment)
             try chronicle.note(.segmentEnded)
         }
+        try noteGone()
         for thumbnail in book.waitingThumbnails where thumbnails.isLost(thumbnail) {
             try chronicle.note(.thumbnailLost(thumbnail.number))
         }
         if book.pausedSince == nil { try chronicle.note(.paused(since: environment.clocks().wall)) }
         // Only now: one that could not be taken up so far takes nothing of the spool.
         share.adopt(book.spooledByteCount)
+    }
+
+    /// Files go when their bucket has them: a power cut may have taken the lines that said so, and what a segment needs is stored
+    /// before it.
+    private func noteGone() throws(SpoolError) {
+        for segment in book.spooledSegments where SpoolFile.isGone(folder.segment(segment.start.number)) {
+            try chronicle.note(.initializationStored(segment.start.map))
+            try chronicle.note(.segmentStored(segment.start.number))
+        }
     }
 
     var book: RecordingBook { chronicle.book }
