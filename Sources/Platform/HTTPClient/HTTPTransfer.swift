@@ -24,7 +24,7 @@ final class HTTPTransfer {
         (self.request, self.reply) = (request, reply)
         unsafe body = .allocate(capacity: max(1, request.body.count))
         unsafe body.initialize(repeating: 0)
-        for (index, byte) in request.body.enumerated() { unsafe body[index] = CChar(bitPattern: byte) }
+        unsafe UnsafeMutableRawBufferPointer(body).copyBytes(from: request.body)
         setTarget()
         setPace()
         try setBody()
