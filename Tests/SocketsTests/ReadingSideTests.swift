@@ -41,6 +41,14 @@ struct ReadingSideTests {
         #expect(reading.unconsumed.isEmpty)
     }
 
+    @Test func `what comes before much that was kept has come again is kept behind it`() {
+        let much = [UInt8](repeating: 1, count: TCPStream.maximumUnconsumedBytes + 1)
+        var reading = ReadingSide(unconsumed: much)
+        let delivered = reading.receive([2], in: buffers)
+        #expect(delivered == nil)
+        #expect(reading.unconsumed == much + [2])
+    }
+
     @Test func `nothing is wanted of a peer that has finished, or while reading is paused`() {
         #expect(ReadingSide().wantsMore)
         #expect(!ReadingSide(isPaused: true).wantsMore && !ReadingSide(hasPeerFinished: true).wantsMore)

@@ -13,15 +13,19 @@ struct ReadingSide {
 
     /// So many new bytes lie in `buffers.room`.
     /// - Returns: what the parser is to be given, until the next stream is read: them behind what it had left. Nil while reading is
-    ///   paused: then they are kept, because there is no un-reading them.
+    ///   paused: then they are kept, because there is no un-reading them. So they are while more is kept than can be joined, which
+    ///   was left in a pause, and comes again in a turn of its own.
     mutating func received(_ count: Int, in buffers: StreamBuffers) -> UnsafeRawBufferPointer? {
         let new = unsafe UnsafeRawBufferPointer(rebasing: buffers.room[..<count])
-        if isPaused {
-            unsafe unconsumed.append(contentsOf: new)
-            return nil
+        if !isPaused {
+            if unconsumed.isEmpty { return unsafe new }
+            if let both = unsafe buffers.join(unconsumed, with: count) {
+                unconsumed = []
+                return unsafe both
+            }
         }
-        if unconsumed.isEmpty { return unsafe new }
-        return unsafe buffers.join(takeUnconsumed(), with: count)
+        unsafe unconsumed.append(contentsOf: new)
+        return nil
     }
 
     /// Keeps what the parser has left of what it was given.

@@ -30,10 +30,10 @@ final class StreamBuffers {
     }
 
     /// Puts what was left in front of so many new bytes, which lie in `room`.
-    /// - Returns: both together, until the next stream is read.
-    func join(_ left: [UInt8], with count: Int) -> UnsafeRawBufferPointer {
+    /// - Returns: both together, until the next stream is read; nil where more was left than there is room for.
+    func join(_ left: [UInt8], with count: Int) -> UnsafeRawBufferPointer? {
         let new = TCPStream.maximumUnconsumedBytes
-        precondition(left.count <= new, "a stream that had left too much reads on")
+        guard left.count <= new else { return nil }
         let both = unsafe UnsafeMutableRawBufferPointer(rebasing: window[(new - left.count)..<(new + count)])
         unsafe left.withUnsafeBytes { unsafe both.copyMemory(from: $0) }
         return UnsafeRawBufferPointer(both)
