@@ -34,6 +34,18 @@ public import Wire
         for index in 0..<UInt32(headCount) { bytes.append(UInt8(truncatingIfNeeded: head >> (8 * index))) }
         unsafe bytes.append(contentsOf: payload)
     }
+
+    /// The same packet, its RTP payload in one piece at the beginning of `memory`: it is valid as long as that is.
+    /// - Returns: nil where there is no room.
+    @inlinable
+    public func copied(into memory: UnsafeMutableRawBufferPointer) -> MediaPacket? {
+        guard payloadByteCount <= memory.count else { return nil }
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<payloadByteCount])
+        for index in 0..<Int(headCount) { unsafe room[index] = UInt8(truncatingIfNeeded: head >> (8 * UInt32(index))) }
+        unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(headCount)...]).copyMemory(from: payload)
+        return unsafe MediaPacket(
+            sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: UnsafeRawBufferPointer(room))
+    }
 }
 
 /// What a sink must know of the packets it is handed together: those of one access unit, audio frame or datagram.

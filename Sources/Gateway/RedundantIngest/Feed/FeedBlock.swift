@@ -43,18 +43,10 @@ final class FeedBlock: Sendable {
 
         /// - Returns: false where there is no room.
         private mutating func append(_ packet: MediaPacket, in memory: UnsafeMutableRawBufferPointer) -> Bool {
-            let end = byteCount + packet.payloadByteCount
-            guard end <= memory.count else { return false }
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount..<end])
-            for index in 0..<Int(packet.headCount) {
-                unsafe room[index] = UInt8(truncatingIfNeeded: packet.head >> (8 * UInt32(index)))
-            }
-            unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(packet.headCount)...]).copyMemory(from: packet.payload)
-            unsafe packets.append(
-                MediaPacket(
-                    sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                    payload: UnsafeRawBufferPointer(room)))
-            byteCount = end
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount...])
+            guard let copy = unsafe packet.copied(into: room) else { return false }
+            packets.append(copy)
+            byteCount += copy.payloadByteCount
             return true
         }
     }

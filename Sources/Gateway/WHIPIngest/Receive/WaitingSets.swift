@@ -5,13 +5,9 @@ import StageHub
 @safe final class WaitingSets {
     /// Their payloads lie in `memory`.
     private(set) var packets: [MediaPacket] = []
-    private let memory: UnsafeMutableRawBufferPointer
+    /// As much as the most that has waited takes: little of most encoders, none of a layer that never comes.
+    private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var byteCount = 0
-
-    init() {
-        unsafe memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.size, alignment: 16)
-        packets.reserveCapacity(Self.maximumCount)
-    }
 
     deinit { unsafe memory.deallocate() }
 
@@ -20,17 +16,29 @@ import StageHub
     /// Copies a packet. What was handed out of here before must not be in use any more when the first one is kept.
     /// - Returns: false where there is no room.
     func keep(_ packet: MediaPacket) -> Bool {
-        let payload = unsafe packet.payload
-        let end = byteCount + payload.count
-        guard packets.count < Self.maximumCount, end <= Self.size else { return false }
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount..<end])
-        unsafe room.copyMemory(from: payload)
-        unsafe packets.append(
-            MediaPacket(
-                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
-                payload: UnsafeRawBufferPointer(room)))
-        byteCount = end
+        guard packets.count < Self.maximumCount else { return false }
+        while !append(packet) {
+            guard unsafe memory.count < Self.maximumByteCount else { return false }
+            grow()
+        }
         return true
+    }
+
+    private func append(_ packet: MediaPacket) -> Bool {
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount...])
+        guard let copy = unsafe packet.copied(into: room) else { return false }
+        packets.append(copy)
+        byteCount += copy.payloadByteCount
+        return true
+    }
+
+    /// Copies what waits into twice as much memory.
+    private func grow() {
+        let (former, waiting) = unsafe (memory, packets)
+        unsafe memory = .allocate(byteCount: max(Self.usualByteCount, 2 * former.count), alignment: 16)
+        removeAll()
+        for packet in waiting { _ = append(packet) }
+        unsafe former.deallocate()
     }
 
     /// The bytes stay until the next packet is kept.
@@ -41,6 +49,7 @@ import StageHub
 
     /// Parameter sets and SEI messages of one picture, each in a packet of its own.
     private static let maximumCount = 16
-    /// Pages that nothing was written to cost nothing.
-    private static let size = 8_192
+    private static let usualByteCount = 512
+    /// Sixteen times what is usual.
+    private static let maximumByteCount = 8_192
 }
