@@ -9,7 +9,7 @@ import Wire
 /// The transport of one session on the worker that owns it: tuples, keys, SRTP in and out (RFC 8835 §3).
 ///
 /// Not Sendable on purpose: other threads reach it through its `TransportEntry` and the worker's mailbox.
-@safe public final class PeerTransport {
+public final class PeerTransport {
     public let entry: any TransportEntry
     /// The entry's, here because every packet needs it.
     private let state: TransportState
@@ -30,7 +30,6 @@ import Wire
     private lazy var handshake = PeerHandshake(of: self)
     private var inbound: SRTPInbound?
     private var outbound: SRTPOutbound?
-    private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
 
     private enum Phase { case handshaking, ready, closed }
 
@@ -38,8 +37,6 @@ import Wire
         (self.entry, self.port, self.path, createdAt) = (entry, port, path, now)
         state = entry.transport
     }
-
-    deinit { unsafe scratch.deallocate() }
 
     public var loop: EventLoop { port.loop }
     public var isClosed: Bool { phase == .closed }
@@ -156,7 +153,8 @@ import Wire
 
     /// Protects a compound RTCP packet and sends it; too long a one is dropped.
     public func sendControl(_ compound: [UInt8]) {
-        guard outbound != nil, unsafe compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
+        let scratch = unsafe port.scratch
+        guard outbound != nil, compound.count + SRTPOutbound.trailerByteCount <= scratch.count else { return }
         unsafe scratch.copyBytes(from: compound)
         guard let count = try? unsafe outbound?.protectControl(scratch, count: compound.count) else { return }
         unsafe send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<count]))
@@ -210,6 +208,4 @@ import Wire
         port.forget(self)
         entry.conclude(reason)
     }
-
-    private static let scratchByteCount = 1_500
 }

@@ -34,6 +34,8 @@ import Wire
     /// The kernel's drops that are in the metric.
     private var countedDrops = 0
     private let received: Counter
+    /// Where sessions protect their control packets before they are sent.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
 
     /// - Parameter socket: this worker's member of the media port's group.
     public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
@@ -62,6 +64,8 @@ import Wire
         claims.onDue = { [unowned self] entry, path, now in claim(entry, on: path, at: now)?.startHandshake() }
         clock.onRound = { [unowned self] in goRound($0) }
     }
+
+    deinit { unsafe scratch.deallocate() }
 
     /// Ends the sessions of a purpose that have lived longest, at most so many (a drain's deadline has come).
     /// - Returns: how many ended.
@@ -101,6 +105,8 @@ import Wire
             unsafe socket.send(datagram, to: path.remote, from: path.local)
         }
     }
+
+    private static let scratchByteCount = 1_500
 
     // MARK: - Time
 
