@@ -118,8 +118,9 @@ import Wire
 
     deinit { unsafe srtp_dealloc(session) }
 
-    /// 4 s at 1,000 packets a second: a retransmission that comes 3 s late is no replay (libsrtp's default is 128).
-    static let replayWindow: UInt = 4_096
+    /// As many packets as ingest looks back upon: 2 s at 1,000 a second, where a retransmission that comes late is no replay. Each
+    /// source has a bit for each of them (libsrtp's default is 128).
+    static let replayWindow: UInt = 2_048
 }
 
 /// Why a packet was not protected or unprotected, or a context not made.
