@@ -149,6 +149,13 @@ struct TimelineTests {
         #expect(stage.largestStep == .seconds(8))
     }
 
+    @Test func `a timeline takes no memory for what has not come`() throws {
+        var timeline: Timeline?
+        let count = try AllocationCounter.count { timeline = Timeline() }
+        #expect(count <= 1, "the object itself")
+        #expect(timeline?.timestamp(of: .video, at: .zero) == nil)
+    }
+
     @Test func `stamps of any size never trap`() {
         var generator = SplitMix64(seed: 3)
         let timeline = Timeline()

@@ -60,4 +60,12 @@ struct AllocationTests {
         #expect(sink.packetCount - before == 300)
         #expect(count == 0)
     }
+
+    @Test func `a source that says nothing and a run that nothing is gathered in take no memory`() throws {
+        var tracker: LossTracker?
+        var run: GatheredRun?
+        let count = try AllocationCounter.count { (tracker, run) = (LossTracker(), GatheredRun()) }
+        #expect(count == 0)
+        #expect(tracker?.missingCount == 0 && run?.isEmpty == true)
+    }
 }

@@ -4,7 +4,8 @@ public import Wire
 public struct LowerEnvelope {
     /// Nil before the first value. After a silence longer than the window the last minimum stands until the next value.
     public private(set) var minimum: Int64?
-    private var buckets = [Int64](repeating: .max, count: Self.windowSeconds)
+    /// One for each second of the window; none before the first value.
+    private var buckets: [Int64] = []
     private var second = Int64.min
 
     /// Long enough to see an idle moment of any path, short enough to follow a clock 200 ppm off within 12 ms.
@@ -21,9 +22,11 @@ public struct LowerEnvelope {
 
     /// Empties the buckets of the seconds that have left the window.
     private mutating func turn(to current: Int64) {
-        let isStale = second == .min || current - second >= Int64(Self.windowSeconds)
-        let passed = isStale ? Self.windowSeconds : Int(current - second)
-        for step in 0..<passed { buckets[slot(of: current - Int64(step))] = .max }
+        if buckets.isEmpty || current - second >= Int64(Self.windowSeconds) {
+            buckets = Array(repeating: .max, count: Self.windowSeconds)
+        } else {
+            for passed in (second + 1)...current { buckets[slot(of: passed)] = .max }
+        }
         second = current
         let least = buckets.min() ?? .max
         minimum = least == .max ? nil : least

@@ -8,8 +8,6 @@ struct GatheredRun {
     private var byteCount = 0
     private var frameCount = 0
 
-    init() { packets.reserveCapacity(Self.maximumCount) }
-
     var isEmpty: Bool { packets.isEmpty }
 
     /// What has become of a packet that was to be added.

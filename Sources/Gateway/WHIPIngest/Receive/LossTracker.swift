@@ -43,8 +43,8 @@ struct LossTracker {
     private var highestTimestamp: UInt32 = 0
     /// Where the numbers began, at first or after a jump.
     private var first: (sequenceNumber: Int64, arrival: MonotonicTime) = (0, .zero)
-    /// One bit per number of the last 2,048: came.
-    private var seen = [UInt64](repeating: 0, count: windowByWords)
+    /// One bit per number of the last 2,048: came. Empty before the first packet, as it stays of a source of retransmissions.
+    private var seen: [UInt64] = []
     /// Smoothed time from a NACK to its packet; nil before the first.
     private(set) var roundTrip: Duration?
     /// Packets that have not come, or too late: given up, or left out by a jump.
@@ -167,7 +167,7 @@ struct LossTracker {
     private mutating func restart(at number: Int64, _ timestamp: UInt32, _ now: MonotonicTime) {
         missing.removeAll(keepingCapacity: true)
         // What came before the first is no loss; a few that it overtook may still come.
-        for index in seen.indices { seen[index] = .max }
+        seen = Array(repeating: .max, count: Self.windowByWords)
         for overtaken in 1...Self.maximumOvertaken { clear(number - overtaken) }
         (highest, highestTimestamp, first) = (number, timestamp, (number, now))
         mark(number)
