@@ -190,6 +190,18 @@ struct ViewerAdaptationTests {
         #expect(told.allSatisfy { $0.sent == start + .milliseconds($0.number) && $0.byteCount == 1 + Int($0.number) % 1_000 })
     }
 
+    /// As of a viewer that was not there yet when its first packets went, or whose feedback is lost.
+    @Test func `packets of which feedback never tells take no more room once they are two seconds old`() {
+        var packets = SentPackets()
+        let (start, count) = (MonotonicTime(nanoseconds: 1), SentPackets.initialCount)
+        for number in 0..<2 * count { packets.add(byteCount: 100, at: start + .milliseconds(50 * number)) }
+        let told = packets.take(
+            .init(
+                senderSSRC: 1, mediaSSRC: 2, baseSequenceNumber: 0, referenceTime: 0, feedbackCount: 0,
+                arrivalDeltas: Array(repeating: 4, count: 2 * count)))
+        #expect(told.map(\.number) == (count..<2 * count).map { Int64($0) })
+    }
+
     /// Feedback is anybody's: times that jump, numbers that never were.
     @Test func `feedback of nonsense moves nothing beyond its bounds`() {
         let clock = FakeClock()

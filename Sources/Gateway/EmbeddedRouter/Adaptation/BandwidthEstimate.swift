@@ -113,5 +113,6 @@ private struct DeliveredRate {
     }
 
     private static let span: Int64 = 500_000_000
-    private static let slack = 1_024
+    /// What is over is cut off so many at a time.
+    private static let slack = 64
 }

@@ -16,18 +16,24 @@ struct DeliveredPacket: Equatable {
 /// What was sent to one viewer lately, by transport-wide number, until its feedback tells of it
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 struct SentPackets {
-    /// Eight bytes: a viewer has some thousands of them. Whose number it is follows from its place.
+    /// Eight bytes: a viewer may have two thousand of them. Whose number it is follows from its place.
     private struct Entry {
         /// Microseconds, which wrap after 71 minutes.
         var sent: UInt32 = 0
         /// 0 when feedback has told of it, or nothing was sent.
         var byteCount: UInt16 = 0
+
+        /// Whether feedback about it is still to come.
+        /// - Parameter now: as `sent` is.
+        func isAwaited(at now: UInt32) -> Bool { byteCount > 0 && now &- sent < SentPackets.patienceMicroseconds }
     }
 
-    /// Half a second at 8.5 Mbit/s: feedback comes sooner. Where it does not, there is more room.
-    static let initialCount = 512
-    /// Two seconds at 8.5 Mbit/s; feedback about older ones says nothing of now.
+    /// A fifth of a second at 2.5 Mbit/s. Where feedback takes longer, there is more room.
+    static let initialCount = 64
+    /// Two seconds at 8.5 Mbit/s.
     static let maximumCount = 2_048
+    /// Feedback about older ones says nothing of now.
+    private static let patienceMicroseconds: UInt32 = 2_000_000
 
     private var entries = [Entry](repeating: Entry(), count: initialCount)
     /// The number that the next packet gets; ours count from 0 and are sent modulo 65,536.
@@ -39,8 +45,9 @@ struct SentPackets {
     /// A packet goes out under the number `next`.
     /// - Parameter now: not before that of the packet before it.
     mutating func add(byteCount: Int, at now: MonotonicTime) {
-        if entries[place(of: next)].byteCount > 0, entries.count < Self.maximumCount { grow() }
-        entries[place(of: next)] = Entry(sent: Self.microseconds(now), byteCount: UInt16(clamping: byteCount))
+        let sent = Self.microseconds(now)
+        if entries[place(of: next)].isAwaited(at: sent), entries.count < Self.maximumCount { grow() }
+        entries[place(of: next)] = Entry(sent: sent, byteCount: UInt16(clamping: byteCount))
         (next, latest) = (next + 1, now)
     }
 
