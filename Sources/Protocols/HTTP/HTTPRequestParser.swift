@@ -119,9 +119,9 @@ public struct HTTPRequestParser {
         return expectsContinue ? .continueExpected : nil
     }
 
-    /// Hands out the request and stands ready for the next one.
+    /// Hands out the request and stands ready for the next one. A connection at rest keeps no room for lines: a token is a long one.
     private mutating func finish() -> Event? {
-        (state, lineBytes) = (.requestLine, 0)
+        (state, lineBytes, line) = (.requestLine, 0, [])
         defer { request = nil }
         return request.map(Event.request)
     }
