@@ -7,6 +7,10 @@ struct GatheredRun {
     private(set) var run = MediaRun(track: .video, isKeyframe: false, arrival: .zero)
     private var byteCount = 0
     private var frameCount = 0
+    private let room: RunRoom
+
+    /// - Parameter room: its worker's.
+    init(in room: RunRoom) { self.room = room }
 
     var isEmpty: Bool { packets.isEmpty }
 
@@ -17,6 +21,7 @@ struct GatheredRun {
     mutating func append(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Addition {
         if packets.isEmpty {
             run = MediaRun(track: track, isKeyframe: startsKeyframe, arrival: now)
+            packets = room.take()
         } else if run.track != track || startsKeyframe || packets.count >= Self.maximumCount {
             return .mustWait
         }
@@ -35,9 +40,24 @@ struct GatheredRun {
     }
 
     mutating func removeAll() {
-        packets.removeAll(keepingCapacity: true)
+        room.giveBack(&packets)
         (byteCount, frameCount) = (0, 0)
     }
 
     private static let maximumCount = 64
+}
+
+/// Room for the packets of runs, for all sessions of a worker: each would keep as much as its longest run took, and needs it only
+/// from a batch's first packet of its own to the batch's end.
+final class RunRoom {
+    private var free: [[MediaPacket]] = []
+
+    func take() -> [MediaPacket] { free.popLast() ?? [] }
+
+    func giveBack(_ packets: inout [MediaPacket]) {
+        guard !packets.isEmpty else { return }
+        packets.removeAll(keepingCapacity: true)
+        free.append(packets)
+        packets = []
+    }
 }

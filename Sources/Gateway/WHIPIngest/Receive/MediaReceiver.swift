@@ -26,7 +26,7 @@ final class MediaReceiver {
     private var audioFlow = TrackFlow(at: .zero)
     /// Where media flows while the lease is ours.
     private var outlet: Outlet?
-    private var gathered = GatheredRun()
+    private var gathered: GatheredRun
     /// By layer.
     private let waitingSets: [WaitingSets]
     /// Any of them; asked with every packet.
@@ -44,8 +44,10 @@ final class MediaReceiver {
         }
     }
 
-    init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics) {
+    /// - Parameter room: its worker's.
+    init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics, room: RunRoom = RunRoom()) {
         self.metrics = metrics
+        gathered = GatheredRun(in: room)
         reception = PacketReception(offer: offer)
         waitingSets = reception.layers.map { _ in WaitingSets() }
         feedbackWriter = FeedbackWriter(maximumBitrate: maximumBitrate, metrics: metrics)

@@ -28,7 +28,7 @@ final class WHIPSession: TransportSession {
     init(entry: SessionEntry, transport: PeerTransport, maker: WHIPSessionMaker) {
         (self.entry, self.transport, self.maker) = (entry, transport, maker)
         receiver = MediaReceiver(
-            offer: entry.offer, maximumBitrate: AcceptedOffer.maximumBitrate, metrics: entry.context.metrics)
+            offer: entry.offer, maximumBitrate: AcceptedOffer.maximumBitrate, metrics: entry.context.metrics, room: maker.room)
         wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
@@ -213,6 +213,7 @@ private final class SinkWishes: MediaSource {
 public final class WHIPSessionMaker: TransportSessionMaker {
     /// The contract, and the way to routers. Set it before the loop runs.
     public weak var host: (any PublishHost<ContractSession>)?
+    fileprivate let room = RunRoom()
 
     public init(port: MediaPort) {
         port.sessionMakers[.publish] = self
