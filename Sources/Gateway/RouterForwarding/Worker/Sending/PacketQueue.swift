@@ -16,7 +16,7 @@ final class PacketQueue<Note> {
     private var room = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private(set) var byteCount = 0
 
-    /// Entries that an empty queue keeps room for.
+    /// Entries that an empty queue keeps room for, and those before a queue's first that are cut off together.
     private static var idleCapacity: Int { 128 }
 
     init(pool: PacketPool) { self.pool = pool }
@@ -51,7 +51,7 @@ final class PacketQueue<Note> {
         {
             unsafe pool.give(blocks.removeFirst())
         }
-        if head >= 1024, head * 2 >= entries.count {
+        if head >= Self.idleCapacity, head * 2 >= entries.count {
             entries.removeFirst(head)
             head = 0
         }
