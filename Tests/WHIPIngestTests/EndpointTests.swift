@@ -1,3 +1,4 @@
+import Admission
 import EventLoop
 import Foundation
 import HTTP
@@ -41,6 +42,18 @@ struct EndpointTests {
         let location = try #require(created.headers["Location"])
         let entry = try #require(gateway.context.directory.entry(id: String(location.dropFirst("/whip/sessions/".count))))
         #expect(entry.userAgent.utf8.count == 256)
+    }
+
+    @Test func `a session does not keep its token`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        #expect(gateway.post(Self.offer, token: "alice").status == .created)
+        let entry = try #require(gateway.context.directory.pendingEntries.first)
+        guard case .token(let token) = entry.request.credential else {
+            Issue.record("no token's session")
+            return
+        }
+        #expect(token.isEmpty)
     }
 
     @Test func `Location has what a proxy took off the path`() throws {

@@ -61,6 +61,8 @@ final class WHIPPost {
 
     /// The token is good: is there something that this encoder has still to hear, and can its offer be served?
     private func examine(_ grant: PublishGrant) {
+        // It has been asked about, and a session lives by the grant: nothing keeps it as long as that.
+        request.credential = .token(Secret([]))
         request.settingsDigest = OfferSettings.digest(of: offer.body, by: request.userAgent)
         var objection = endpoint.host?.rememberedRefusal(for: grant, request)
         if objection == nil {
