@@ -175,8 +175,7 @@ extension MediaPort {
     var strangerNumber: UInt64?
     /// Goes to another worker at the end of this turn: nothing more is read here.
     var isMoving = false
-    /// In-place work may touch a little more than the datagram.
-    private let slot = UnsafeMutableRawBufferPointer.allocate(byteCount: maximumFrame + 64, alignment: 8)
+    private let slot: DatagramSlot
 
     /// - Parameter receive: given each datagram in place.
     init(
@@ -184,6 +183,7 @@ extension MediaPort {
         onClosed: @escaping () -> Void
     ) {
         unsafe (self.stream, self.receive) = unsafe (stream, receive)
+        slot = loop.resource { DatagramSlot() }
         path = MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true)
         // A little more than we let pile up: TLS adds to what is written.
         stream.maximumPendingWriteBytes = Self.maximumPending + Self.maximumFrame
@@ -197,10 +197,7 @@ extension MediaPort {
         }
     }
 
-    deinit {
-        deadline?.cancel()
-        unsafe slot.deallocate()
-    }
+    deinit { deadline?.cancel() }
 
     /// A check of a session came over it.
     func authenticated() {
@@ -241,9 +238,9 @@ extension MediaPort {
                 return bytes.count
             }
             let frame = unsafe UnsafeRawBufferPointer(rebasing: bytes[(offset + 2)..<(offset + 2 + count)])
-            unsafe slot.copyMemory(from: frame)
+            unsafe slot.bytes.copyMemory(from: frame)
             offset += 2 + count
-            unsafe receive(UnsafeMutableRawBufferPointer(rebasing: slot[..<count]))
+            unsafe receive(UnsafeMutableRawBufferPointer(rebasing: slot.bytes[..<count]))
         }
         return offset
     }
@@ -257,4 +254,12 @@ extension MediaPort {
     private static let patience: Duration = .seconds(5)
     /// A viewer's keyframe at 8.5 Mbit/s fits, and what follows it until the way is free.
     private static let maximumPending = 524_288
+}
+
+/// Where the connections of a loop put the datagram that they hand out, which is done with when that returns: one place is enough
+/// for all. In-place work may touch a little more than the datagram.
+@safe private final class DatagramSlot {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ICEConnection.maximumFrame + 64, alignment: 8)
+
+    deinit { unsafe bytes.deallocate() }
 }
