@@ -36,7 +36,8 @@ struct StaticRouterTests {
     /// Of a token's participant: the former publication's worker hears of the takeover when the next one flows already.
     @Test func `ports stay with a participant whose next publication begins before the former one ends`() throws {
         let socket = try RouterSocket(loop: try EventLoop())
-        let router = StaticRouter(.init(ports: 5004...5011)) { _, _ in }
+        let written = Lock("")
+        let router = StaticRouter(.init(ports: 5004...5011)) { _, sdp in written.withLock { $0 = sdp } }
         func publication(_ participant: String) -> Publication {
             Publication(
                 grant: PublishGrant(participantID: participant, stageARN: "arn", stageID: "s", credentialHash: "h"),
@@ -44,8 +45,9 @@ struct StaticRouterTests {
                 ingestProtocol: .whip, timeline: Timeline())
         }
         func ports(_ publication: Publication) throws -> [UInt16] {
-            let leg = try #require(router.attach(publication, socket: socket))
-            return leg.plan?.tracks.map(\.rtp.port) ?? []
+            try #require(router.attach(publication, socket: socket))
+            publication.setFormat(.opus(isStereo: true), of: .audio)
+            return try SessionDescription(parsing: Array(written.withLock { $0 }.utf8)).media.map(\.port)
         }
         let (former, next, other, last) = (publication("p"), publication("p"), publication("q"), publication("r"))
         #expect(try ports(former) == [5004, 5006])
@@ -93,8 +95,8 @@ struct StaticRouterTests {
             grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
             timeline: Timeline())
-        let leg = try #require(router.attach(publication, socket: try RouterSocket(loop: loop)))
-        #expect(leg.plan?.tracks.map(\.rtp.port) == [5004, 5008, 5010, 5006])
+        let socket = try RouterSocket(loop: loop)
+        try #require(router.attach(publication, socket: socket))
         publication.setFormat(.opus(isStereo: true), of: .audio)
         // The smallest comes first and alone, as from a browser whose way is narrow; then its neighbour.
         let steps: [(layer: UInt8, ports: [UInt16], labels: [String?])] = [
@@ -111,5 +113,34 @@ struct StaticRouterTests {
         }
         var ports = PortPairs(5004...5019, width: StaticPorts.layeredWidth)
         #expect(ports.assign(to: "a")?.video == 5004 && ports.assign(to: "b")?.video == 5012 && ports.assign(to: "c") == nil)
+    }
+
+    /// Tells when a leg of it was opened.
+    private final class Source: MediaSource {
+        private(set) var announcementCount = 0
+        var canRequestKeyframe: Bool { false }
+        func requestKeyframe(_ track: TrackID) {}
+        func limitBitrate(_ bitsPerSecond: Int?) {}
+        func announced() { announcementCount += 1 }
+    }
+
+    @Test func `the one leg of a publication is made with its first format`() throws {
+        let socket = try RouterSocket(loop: try EventLoop())
+        let router = StaticRouter(.init(ports: 5004...5007)) { _, _ in }
+        let publication = Publication(
+            grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
+            lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
+            timeline: Timeline())
+        let source = Source()
+        publication.source = source
+        try #require(router.attach(publication, socket: socket))
+        #expect(source.announcementCount == 0)
+        #expect(router.reservations.count == 1)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        #expect(source.announcementCount == 1)
+        publication.setFormat(.h264(sps: [0x67, 0x42, 0xC0, 0x1F], pps: [0x68, 0xCE]), of: .video)
+        #expect(source.announcementCount == 1)
+        publication.end(.closed)
+        #expect(router.reservations.isEmpty)
     }
 }

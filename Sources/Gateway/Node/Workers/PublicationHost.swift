@@ -134,7 +134,7 @@ final class PublicationHost: PublishHost {
         environment.records.stages.attach(publication)
         subscribers?.publishBegan(publication)
         forwarder?.attach(publication)
-        for router in environment.staticRouters where router.attach(publication, socket: socket) == nil {
+        for router in environment.staticRouters where !router.attach(publication, socket: socket) {
             Log.event(.warning, "router_ports_exhausted", ["participant": .string(publication.grant.participantID)])
         }
     }

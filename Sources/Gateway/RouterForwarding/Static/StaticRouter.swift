@@ -72,36 +72,41 @@ public final class StaticRouter: Sendable {
     /// Goes on with the ports that a process before us gave to an owner.
     public func adopt(_ port: UInt16, of owner: String) { pairs.withLock { $0.adopt(port, of: owner) } }
 
-    /// Forwards a publication to its ports from now on.
-    /// - Returns: nil when all ports are taken.
-    public func attach(_ publication: Publication, socket: RouterSocket) -> RouterLeg? {
+    /// Forwards a publication to its ports, which are its own from now on; its leg is made with its first format.
+    /// - Returns: false when all ports are taken.
+    public func attach(_ publication: Publication, socket: RouterSocket) -> Bool {
         let (grant, configurationARN) = (publication.grant, publication.grant.ingestConfigurationARN)
         let owner = configurationARN ?? grant.participant.name
         // A configuration keeps its ports, a token's participant has them for as long as it publishes.
         let assigned = pairs.withLock { configurationARN == nil ? $0.borrow(owner) : $0.assign(to: owner) }
-        guard let ports = assigned else { return nil }
-        let plan = plan(for: grant.participantID, ports)
-        let leg = RouterLeg(publication: publication, socket: socket)
-        leg.open(plan)
-        publication.add(leg)
+        guard let ports = assigned else { return false }
         let borrower = configurationARN == nil ? owner : nil
-        publication.add(observer: DescribedPublication(publication, plan, by: self, borrower: borrower))
-        return leg
+        publication.add(observer: StaticForwarding(publication, to: ports, by: self, through: socket, borrower: borrower))
+        return true
     }
 
-    /// Has a description follow what is known of its publication, until that ends. Confined to the publication's worker.
-    private final class DescribedPublication: PublicationObserver {
+    /// Makes the leg of a publication, and has its description follow what is known of it, until that ends. Confined to the
+    /// publication's worker.
+    private final class StaticForwarding: PublicationObserver {
         /// Holds its observers until it ends.
         private unowned let publication: Publication
-        private let plan: LegPlan
+        private let ports: StaticPorts
         private let router: StaticRouter
+        private let socket: RouterSocket
         /// Who has ports only as long as it publishes.
         private let borrower: String?
+        /// Of the leg; nil before the first format.
+        private var plan: LegPlan?
+        private var leg: RouterLeg?
         /// As it was published last.
         private var described = ""
 
-        init(_ publication: Publication, _ plan: LegPlan, by router: StaticRouter, borrower: String?) {
-            (self.publication, self.plan, self.router, self.borrower) = (publication, plan, router, borrower)
+        init(
+            _ publication: Publication, to ports: StaticPorts, by router: StaticRouter, through socket: RouterSocket,
+            borrower: String?
+        ) {
+            (self.publication, self.ports, self.router) = (publication, ports, router)
+            (self.socket, self.borrower) = (socket, borrower)
         }
 
         func formatChanged(_ track: TrackID, to format: TrackFormat) { describe() }
@@ -109,13 +114,25 @@ public final class StaticRouter: Sendable {
 
         private func describe() {
             guard !publication.formats.isEmpty else { return }
-            let text = router.description(of: publication, plan).text
+            let text = router.description(of: publication, plan ?? openLeg()).text
             guard text != described else { return }
             described = text
             router.publish(publication.grant.participant, text)
         }
 
+        /// Every format is known before media of it comes, and many a publish that is tried never comes to any.
+        private func openLeg() -> LegPlan {
+            let plan = router.plan(for: publication.grant.participantID, ports)
+            let leg = RouterLeg(publication: publication, socket: socket)
+            (self.plan, self.leg) = (plan, leg)
+            leg.open(plan)
+            publication.add(leg)
+            return plan
+        }
+
         func ended(_ reason: SessionEnd) {
+            // Before anybody else has its ports.
+            leg?.close()
             if let borrower { router.pairs.withLock { $0.giveBack(borrower) } }
         }
     }
