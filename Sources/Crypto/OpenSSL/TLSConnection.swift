@@ -63,6 +63,8 @@ public final class TLSConnection {
     public func advance(into plaintext: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Event {
         ERR_clear_error()
         guard isHandshakeCompleted else { return try handshake() }
+        // OpenSSL would look for another record behind every last one, and for its reason not to have one.
+        guard unsafe !incoming.isEmpty || SSL_has_pending(ssl) == 1 else { return .needsMore }
         let count = unsafe SSL_read(ssl, plaintext.baseAddress, CInt(plaintext.count))
         if count > 0 { return .plaintext(Int(count)) }
         switch unsafe SSL_get_error(ssl, count) {
