@@ -33,6 +33,12 @@ struct LogFormatTests {
         #expect(try JSONValue(parsing: json)["agent"]?.string == text)
     }
 
+    @Test func `have fields added in their order, and each name once`() {
+        let (fields, others): (LogFields, LogFields) = (["session": "s1", "reason": "a"], ["reason": "b", "bytes": 5])
+        #expect(fields.adding(others) == ["session": "s1", "reason": "b", "bytes": 5])
+        #expect(fields.adding([:]) == fields)
+    }
+
     @Test func `clip what is too long and never print a secret`() {
         #expect(line(.json, ["agent": .string(String(repeating: "x", count: 100_000))]).utf8.count < 2200)
         #expect(!line(.text, ["key": "\(Secret("rt_000_secret"))"]).contains("rt_000"))

@@ -76,8 +76,17 @@ public struct LogFields: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// These fields followed by others.
+    /// These fields followed by others; one that has the name of one of these takes its place.
     public func adding(_ others: LogFields) -> LogFields {
-        others.fields.reduce(into: self) { $0[$1.name] = $1.value }
+        var sum = self
+        sum.fields.reserveCapacity(fields.count + others.fields.count)
+        for field in others.fields {
+            if let index = fields.firstIndex(where: { $0.name == field.name }) {
+                sum.fields[index].value = field.value
+            } else {
+                sum.fields.append(field)
+            }
+        }
+        return sum
     }
 }
