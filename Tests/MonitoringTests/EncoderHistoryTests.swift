@@ -83,7 +83,7 @@ struct EncoderHistoryTests {
 
     private static func sightings(_ figures: EncoderFigures) -> ContractSightings {
         ContractSightings(
-            rules: ContractSettings(), family: .obs, isX264: true, judgesTracks: true, judgesKeyframes: true, faults: [],
+            rules: ContractSettings(), product: "obs-studio", isX264: true, judgesTracks: true, judgesKeyframes: true, faults: [],
             hasAudio: true,
             elapsed: .seconds(1), encoder: figures)
     }

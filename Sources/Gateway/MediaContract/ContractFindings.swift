@@ -25,7 +25,8 @@ struct ContractFindings {
     var layers = PublishedLayers()
     var encoder = EncoderFigures()
 
-    let family: EncoderFamily
+    /// flashVer or User-Agent. What program that is, is found out for whoever needs words: most publishes need none.
+    let product: String
     private var faults = FoundFaults()
     private var news: [ContractNews] = []
     private var firstPictureArrival: MonotonicTime?
@@ -35,9 +36,8 @@ struct ContractFindings {
     private static let rampUpTime = Duration.seconds(30)
 
     init(rules: ContractSettings, ingest: ContractMonitor.Ingest, product: String) {
-        (self.rules, self.ingest) = (rules, ingest)
+        (self.rules, self.ingest, self.product) = (rules, ingest, product)
         mustKeepKeyframeInterval = ingest == .rtmp
-        family = EncoderFamily(product: product)
     }
 
     /// What the old rules found is forgotten; what is still so will be found again.
@@ -117,7 +117,7 @@ struct ContractFindings {
     }
 
     private func sentence(_ findings: [ContractFinding]) -> String {
-        ContractSentence(findings, of: layers, rules: rules, family: family, isX264: isX264).text
+        ContractSentence(findings, of: layers, rules: rules, family: EncoderFamily(product: product), isX264: isX264).text
     }
 
     private mutating func add(_ item: ContractNews) {

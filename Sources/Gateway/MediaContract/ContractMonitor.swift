@@ -163,7 +163,7 @@ extension ContractMonitor {
     /// What has been seen by the last look at the time.
     var sightings: ContractSightings {
         ContractSightings(
-            rules: rules, family: findings.family, isX264: findings.isX264, judgesTracks: findings.ingest == .rtmp,
+            rules: rules, product: findings.product, isX264: findings.isX264, judgesTracks: findings.ingest == .rtmp,
             judgesKeyframes: findings.mustKeepKeyframeInterval, faults: findings.present(at: lastCheck),
             published: findings.layers,
             layers: findings.layers.places.compactMap { video[Int($0)].sighting }, videoBitsPerSecond: bucket.latestRate,

@@ -17,7 +17,8 @@ struct LayerSighting: Sendable {
 /// The monitor copies it without making words of it: those are for whoever asks.
 struct ContractSightings: Sendable {
     var rules: ContractSettings
-    var family: EncoderFamily
+    /// flashVer or User-Agent.
+    var product: String
     var isX264: Bool
     /// Two rules are not for every publish.
     var judgesTracks: Bool
@@ -39,7 +40,8 @@ struct ContractSightings: Sendable {
     var encoder: EncoderFigures
 
     var table: [RuleStanding] {
-        let advice = EncoderAdvice(family: family, isX264: isX264, hasLayers: published.areSeveral, rules: rules)
+        let advice = EncoderAdvice(
+            family: EncoderFamily(product: product), isX264: isX264, hasLayers: published.areSeveral, rules: rules)
         return ContractRule.allCases.filter(isJudged).map { rule in
             let (found, action) = (faults.filter { $0.fault.rule == rule }, rules[rule])
             let seen = found.isEmpty ? seen(rule) : published.text(of: found) { $0.found(under: rules) }

@@ -119,7 +119,7 @@ public enum EncoderFamily: String, Sendable, CaseIterable {
         self = family?.1 ?? .unknown
     }
 
-    /// By bytes: the library's search by characters would be an eighth of a publish's whole set-up.
+    /// By bytes: the library's search by characters takes many times as long.
     private static func contains(_ text: [UInt8], _ mark: String.UTF8View) -> Bool {
         text.indices.contains { text[$0...].starts(with: mark) }
     }
