@@ -209,13 +209,14 @@ final class RTMPConnection {
             userAgent: story.userAgent)
         let publish = RTMPPublish(publishCount, on: self, keys: target.keys, request)
         self.publish = publish
-        deadline = loop.schedule(after: settings.decisionTimeout) { [unowned publish] in
-            publish.refuse(Refusal(.authorityUnavailable))
-        }
         if target.asksForPasswordScheme { return publish.refuse(Refusal(.unsupportedAuthentication)) }
         if target.application != Self.applicationName { return publish.refuse(Refusal(.unknownApplication)) }
         publish.begin()
-        if publish.isPending { transport.pauseReading() }
+        guard publish.isPending else { return }
+        transport.pauseReading()
+        deadline = loop.schedule(after: settings.decisionTimeout) { [unowned publish] in
+            publish.refuse(Refusal(.authorityUnavailable))
+        }
     }
 
     private static let applicationName = "app"
@@ -303,7 +304,7 @@ final class RTMPConnection {
         guard case .handshake = phase else { return }
         phase = .session
         story.note(.handshakeDone)
-        setDeadline(after: max(.zero, settings.publishTimeout - (loop.now - accepted)))
+        deadline?.rearm(after: max(.zero, settings.publishTimeout - (loop.now - accepted)))
     }
 
     // MARK: - Ends
