@@ -1,6 +1,5 @@
 import EventLoop
 import GatewayLogging
-import OpenSSL
 import StageHub
 import Wire
 
@@ -10,19 +9,22 @@ struct ConnectionStory {
     enum Step: String { case accepted, handshakeDone, connected, publishRequested, authorized }
 
     private static let maximumUserAgentByteCount = 256
+    /// Of a connection's first publish.
+    private static let usualStepCount = 5
 
     /// The encoder, or what a balancer said of it.
     var source: SocketAddress
     /// What the encoder calls itself.
     private(set) var userAgent = ""
-    /// Tells this connection from all others.
-    private let sessionID = String(hexadecimal: Random.bytes(count: 8))
+    /// Tells this connection from all others: 16 digits. It is no secret: the kernel's numbers will do, and OpenSSL's take longer.
+    private let sessionID = String(UInt64.random(in: 1 << 60...UInt64.max), radix: 16)
     /// Nobody has shown a valid stream key here yet.
     private var isStranger = true
     private var steps: [PublishStep] = []
 
     init(of source: SocketAddress) {
         self.source = source
+        steps.reserveCapacity(Self.usualStepCount)
         note(.accepted)
     }
 
