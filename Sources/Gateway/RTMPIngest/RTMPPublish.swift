@@ -35,8 +35,9 @@ final class RTMPPublish {
         (self.number, self.connection, ingest, self.request) = (number, connection, connection.ingest, request)
         let order = ingest.sender(for: connection.id, publish: number)
         holder = LocalHolder { order(.leaseEnded($0)) }
-        key = Secret(keys[0])
-        machine = PublishMachine(keys.map { Secret($0) }, contest: .outwaits(silence: ingest.settings.takeoverSilence))
+        let credentials = keys.map { Secret($0) }
+        key = credentials[0]
+        machine = PublishMachine(credentials, contest: .outwaits(silence: ingest.settings.takeoverSilence))
     }
 
     /// Neither live nor over: the encoder waits for an answer.
@@ -166,7 +167,7 @@ final class RTMPPublish {
             publication: publication, transcoder: ingest.transcoder,
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
-        pipeline.onPassedOver = { [weak self] in self?.note(lease, passedOver: $0) }
+        pipeline.onPassedOver = { [unowned self] in note(lease, passedOver: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports, unowned publication] in
             reports?.publishStarted(lease)
             publication.started()

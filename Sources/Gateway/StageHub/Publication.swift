@@ -26,9 +26,10 @@ public final class Publication {
     private let original: Publication?
     private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
-    /// Its sinks among them. Replaced, never changed in place: so reading it for every frame needs no check of exclusive access.
+    /// Its sinks among them.
     private var observers: [any PublicationObserver] = []
-    /// Those of them that take packets. Replaced as well.
+    /// Those of them that take packets. Replaced, never changed in place: so reading it for every frame needs no check of exclusive
+    /// access.
     private var receivers: [any MediaSink] = []
     /// Those that keep audio as it came. Replaced as well.
     private var sourceAudioReceivers: [any SourceAudioSink] = []
@@ -51,7 +52,7 @@ public final class Publication {
 
     /// Adds an observer and tells it the formats and layers known so far.
     public func add(observer: any PublicationObserver) {
-        observers = observers + [observer]
+        observers.append(observer)
         for (track, format) in formats { observer.formatChanged(track, to: format) }
         if !layers.isEmpty { observer.layersChanged() }
     }

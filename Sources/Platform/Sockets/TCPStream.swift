@@ -134,7 +134,10 @@ public final class TCPStream {
 
     /// Frees everything but the stream itself.
     private func release() {
-        for watch in [readWatch, writeWatch, timer, redelivery] { watch?.cancel() }
+        readWatch?.cancel()
+        writeWatch?.cancel()
+        timer?.cancel()
+        redelivery?.cancel()
         (readWatch, writeWatch, timer, redelivery) = (nil, nil, nil, nil)
         tls?.endHandshake()
         (descriptor, place, keepAlive) = (nil, nil, nil)
