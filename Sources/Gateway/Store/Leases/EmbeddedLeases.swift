@@ -50,10 +50,11 @@ public final class EmbeddedLeases: PublishLeases {
     private func change(_ lease: PublishLease? = nil, _ body: (inout LeaseTable, WallTime) -> [HistoryWrite]) {
         let now = wallNow()
         table.withLock { table in
-            let wasKnown = lease.flatMap { table.handed($0) } != nil
+            let relay = self.relay.withLock { $0 }
+            let wasKnown = relay != nil && lease.flatMap { table.handed($0) } != nil
             let writes = body(&table, now)
             if !writes.isEmpty { store.record(writes) }
-            guard let lease, wasKnown, let relay = relay.withLock({ $0 }) else { return }
+            guard let lease, wasKnown, let relay else { return }
             relay(table.handed(lease).map { .changed($0) } ?? .released(lease))
         }
     }

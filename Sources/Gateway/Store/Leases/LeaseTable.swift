@@ -240,8 +240,9 @@ extension LeaseTable {
     /// A redundant pair of encoders is one publisher.
     private func hasRoom(for grant: PublishGrant) -> Bool {
         var publishers: Set = [grant.ingestConfigurationARN ?? grant.participantID]
-        for entry in held.values where entry.grant.stageARN == grant.stageARN {
-            publishers.insert(entry.grant.ingestConfigurationARN ?? entry.grant.participantID)
+        // By their keys: to look at all the gateway's publishes would copy each of them.
+        for key in held.keys where key.stageID == grant.stageID {
+            if let other = held[key]?.grant { publishers.insert(other.ingestConfigurationARN ?? other.participantID) }
         }
         return publishers.count <= quotas.publishersPerStage
     }
