@@ -22,6 +22,10 @@ struct CommandDialogue {
     /// Ours, in both directions.
     private static let windowSize: UInt32 = 2_500_000
     private static let outgoingChunkSize = 65_536
+    /// Of the server, in the result of `connect`.
+    private static let properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31.0, "mode": 1.0]
+    private static let onFCPublish = RTMPCommand(
+        name: "onFCPublish", arguments: [.object(["code": "NetStream.Publish.Start", "description": "FCPublish"])])
 
     private var connect: ConnectRequest?
     /// `connect` has been accepted.
@@ -85,8 +89,7 @@ struct CommandDialogue {
     /// FMLE waits for onFCPublish, and some hardware refuses one without a transaction id.
     private func receivedFCPublish(_ command: RTMPCommand, into output: inout ServerOutput) {
         output.writeResult(of: command)
-        let information: AMF0Object = ["code": "NetStream.Publish.Start", "description": "FCPublish"]
-        output.write(RTMPCommand(name: "onFCPublish", arguments: [.object(information)]))
+        output.write(Self.onFCPublish)
     }
 
     /// Ids count from 1: GStreamer takes 0 for an error. One that was deleted is given anew, to encoders that publish all day
@@ -149,9 +152,8 @@ struct CommandDialogue {
         output.writeControl(RTMPMessageType.windowAcknowledgementSize, Self.windowSize)
         output.writePeerBandwidth(Self.windowSize)
         output.writeChunkSize(Self.outgoingChunkSize)
-        let properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31.0, "mode": 1.0]
         let result = RTMPCommand(
-            name: "_result", transactionID: connect.transactionID, object: .object(properties),
+            name: "_result", transactionID: connect.transactionID, object: .object(Self.properties),
             arguments: [.object(Self.information(for: connect))])
         output.write(result)
     }

@@ -35,12 +35,20 @@ enum RTMPHandshake {
     /// S0, S1 and S2 for a C1 of 1,536 bytes.
     static func answer(c1: [UInt8], _ crypto: HandshakeCrypto) -> [UInt8] {
         let digest = HandshakeDigest(crypto: crypto)
-        guard c1[4..<8] != [0, 0, 0, 0], let found = digest.find(inC1: c1) else {
-            return [version] + [UInt8](repeating: 0, count: 8) + crypto.randomBytes + c1
+        var answer: [UInt8] = []
+        answer.reserveCapacity(1 + 2 * packetByteCount)
+        answer.append(version)
+        if c1[4..<8].contains(where: { $0 != 0 }), let found = digest.find(inC1: c1) {
+            var s1 = [0, 0, 0, 0] + serverVersion + crypto.randomBytes
+            digest.sign(s1: &s1, found.schema)
+            answer += s1
+            answer += digest.makeS2(c1Digest: found.digest)
+        } else {
+            answer += [0, 0, 0, 0, 0, 0, 0, 0]
+            answer += crypto.randomBytes
+            answer += c1
         }
-        var s1 = [0, 0, 0, 0] + serverVersion + crypto.randomBytes
-        digest.sign(s1: &s1, found.schema)
-        return [version] + s1 + digest.makeS2(c1Digest: found.digest)
+        return answer
     }
 }
 

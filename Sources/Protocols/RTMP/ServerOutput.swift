@@ -18,8 +18,8 @@ struct ServerOutput {
         return bytes
     }
 
-    /// S0, S1 and S2, which are no messages.
-    mutating func writeHandshake(_ answer: [UInt8]) { bytes += answer }
+    /// S0, S1 and S2, which are no messages, and before which there is nothing.
+    mutating func writeHandshake(_ answer: [UInt8]) { bytes = answer }
 
     // MARK: - Control messages (RTMP 1.0 §5.4, §7.1.7)
 
