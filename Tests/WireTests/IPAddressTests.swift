@@ -16,6 +16,14 @@ struct IPAddressTests {
         #expect(IPAddress(text) == nil)
     }
 
+    @Test func `prints every byte of IPv4 in decimal, without zeros before it`() {
+        for byte in UInt32.zero...255 {
+            #expect(IPAddress.v4(byte << 24 | byte << 16 | byte << 8 | byte).description == "\(byte).\(byte).\(byte).\(byte)")
+        }
+        #expect(SocketAddress(.v4(0xFFFF_FFFF), port: 65_535).description == "255.255.255.255:65535")
+        #expect(SocketAddress(.anyV4, port: 0).description == "0.0.0.0:0")
+    }
+
     @Test func `socket addresses need brackets around IPv6`() {
         #expect(SocketAddress("127.0.0.1:80") == SocketAddress(.loopback, port: 80))
         #expect(SocketAddress("[::1]:80")?.description == "[::1]:80")

@@ -71,9 +71,24 @@ extension IPAddress: CustomStringConvertible {
     /// `192.0.2.1`; IPv6 in the canonical text of RFC 5952, with its scope as `%2`.
     public var description: String {
         switch self {
-        case .v4(let a): "\(a >> 24).\(a >> 16 & 255).\(a >> 8 & 255).\(a & 255)"
+        case .v4(let address): Self.text(address)
         case .v6(let high, let low, let scope): Self.text(high: high, low: low) + (scope == 0 ? "" : "%\(scope)")
         }
+    }
+
+    /// By bytes: to interpolate four numbers takes several times as long, and every log line of a connection has an address.
+    private static func text(_ address: UInt32) -> String {
+        let zero = UInt8(ascii: "0")
+        var text: [UInt8] = []
+        text.reserveCapacity(15)
+        for shift in [24, 16, 8, 0] as [UInt32] {
+            if shift < 24 { text.append(UInt8(ascii: ".")) }
+            let byte = UInt8(truncatingIfNeeded: address >> shift)
+            if byte >= 100 { text.append(zero + byte / 100) }
+            if byte >= 10 { text.append(zero + byte / 10 % 10) }
+            text.append(zero + byte % 10)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The canonical text of RFC 5952: lower case, the longest run of zero groups (two or more) as `::`.
@@ -204,5 +219,8 @@ public struct SocketAddress: Hashable, Sendable {
 
 extension SocketAddress: CustomStringConvertible {
     /// `192.0.2.1:80` or `[2001:db8::1]:80`.
-    public var description: String { ip.isV4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
+    public var description: String {
+        let host = ip.isV4 ? ip.description : "[\(ip)]"
+        return host + ":" + String(port)
+    }
 }
