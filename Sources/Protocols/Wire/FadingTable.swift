@@ -5,6 +5,8 @@
 /// older one goes. So an entry stays for one to two lifetimes after its last use, a flood of newcomers displaces what was used
 /// longest ago, and each call costs the same however many entries there are.
 ///
+/// Inlinable where it is asked and told: a table of unknown types, through which every key is hashed, takes several times as long.
+///
 ///     var failures = FadingTable<IPNetwork, Int>(maximumCount: 4_096, lifetime: .seconds(60))
 ///     failures.set((failures.value(of: network, at: now) ?? 0) + 1, for: network, at: now)
 public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -12,10 +14,10 @@ public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public let maximumCount: Int
     /// How long an entry is remembered at least while there is room.
     public let lifetime: Duration
-    private let isInUse: @Sendable (Value) -> Bool
-    private var younger: [Key: Value] = [:]
-    private var older: [Key: Value] = [:]
-    private var youngerSince = MonotonicTime.zero
+    @usableFromInline let isInUse: @Sendable (Value) -> Bool
+    @usableFromInline var younger: [Key: Value] = [:]
+    @usableFromInline var older: [Key: Value] = [:]
+    @usableFromInline var youngerSince = MonotonicTime.zero
 
     /// - Parameter isInUse: an entry that does not age, as one whose handshake is under way. When entries in use alone fill the
     ///   table, some of them go like the others.
@@ -36,6 +38,7 @@ public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public var keys: [Key] { Array(younger.keys) + older.keys }
 
     /// What is remembered of `key`, and from now on for another lifetime.
+    @inlinable
     public mutating func value(of key: Key, at now: MonotonicTime) -> Value? {
         age(to: now)
         if let value = younger[key] { return value }
@@ -45,9 +48,11 @@ public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// What is remembered of `key`, which ages as if nobody had asked.
+    @inlinable
     public func glimpse(of key: Key) -> Value? { younger[key] ?? older[key] }
 
     /// Remembers `value`, or with nil forgets `key`.
+    @inlinable
     public mutating func set(_ value: Value?, for key: Key, at now: MonotonicTime) {
         age(to: now)
         older[key] = nil
@@ -55,12 +60,14 @@ public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         insert(value, for: key)
     }
 
-    private mutating func insert(_ value: Value, for key: Key) {
+    @inlinable
+    mutating func insert(_ value: Value, for key: Key) {
         if younger[key] == nil, younger.count >= maximumCount / 2 { turn() }
         younger[key] = value
     }
 
-    private mutating func age(to now: MonotonicTime) {
+    @inlinable
+    mutating func age(to now: MonotonicTime) {
         let lifetimes = (now - youngerSince).nanoseconds / lifetime.nanoseconds
         guard lifetimes >= 1 else { return }
         turn()
@@ -69,7 +76,8 @@ public struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// The younger generation becomes the older one, which goes but for what is in use.
-    private mutating func turn() {
+    @usableFromInline
+    mutating func turn() {
         var kept: [Key: Value] = [:]
         for (key, value) in older where kept.count < maximumCount / 4 && isInUse(value) { kept[key] = value }
         (older, younger) = (younger, kept)
