@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// A value behind a pthread mutex, for the few places where threads meet: mailboxes and the session directory.
 ///
@@ -7,8 +7,8 @@ import Glibc
 public final class Lock<Value>: @unchecked Sendable {
     // Sendable: `value` is touched only in `withLock`, between lock and unlock of a mutex that never moves in memory; it
     // enters as `sending`, so nobody else holds what is inside it, and leaves only as a `sending` result.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
 
     /// The value belongs to the lock from here on.
     public init(_ value: sending Value) {
@@ -24,6 +24,9 @@ public final class Lock<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` alone. Keep it short, and never call out of it: whoever waits is an event loop.
+    ///
+    /// Inlinable: to call `body` with a value of an unknown type costs more than the mutex.
+    @inlinable
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
