@@ -44,7 +44,7 @@ struct ConnectionSharesTests {
 
     private static func connection(_ descriptor: CInt) -> AcceptedConnection {
         let address = SocketAddress(.loopback, port: 1)
-        return AcceptedConnection(descriptor: OwnedDescriptor(descriptor), remoteAddress: address, localAddress: address)
+        return AcceptedConnection(descriptor: OwnedDescriptor(descriptor), remoteAddress: address)
     }
 
     @Test(arguments: [1, 2, 3, 4, 8])

@@ -93,8 +93,7 @@ public final class HTTPServer {
 
     /// Serves one connection that somebody else accepted.
     public func accept(_ accepted: AcceptedConnection, tls: TLSContext?) {
-        let plain = AcceptedConnection(
-            descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress, localAddress: accepted.localAddress)
+        let plain = AcceptedConnection(descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress)
         let stream = TCPStream(loop: loop, accepted: plain)
         serve(stream, tls: tls, beginsWithProxyHeader: configuration.isTrustedProxy(stream.remoteAddress.ip))
     }

@@ -90,8 +90,8 @@ public final class TCPListener {
     }
 
     private func accepted(_ connection: OwnedDescriptor, from peer: shim_address) {
-        guard let remote = SocketAddress(peer), let local = connection.localAddress else { return }
-        onAccept(AcceptedConnection(descriptor: connection, remoteAddress: remote, localAddress: local, tls: tls))
+        guard let remote = SocketAddress(peer) else { return }
+        onAccept(AcceptedConnection(descriptor: connection, remoteAddress: remote, tls: tls))
     }
 
     private func rest(after code: CInt) {
@@ -107,18 +107,14 @@ public struct AcceptedConnection: Sendable {
     public let descriptor: OwnedDescriptor
     /// The peer, or the proxy in front of it.
     public let remoteAddress: SocketAddress
-    /// Ours, at which it came in.
-    public let localAddress: SocketAddress
     /// What its listener speaks; nil for plain TCP.
     public let tls: TLSContext?
     /// What it counts for where workers have even shares; whoever reads the connection keeps it as long as that is open.
     var place: ConnectionPlace?
 
     /// A connection that somebody else accepted, or that was handed over.
-    public init(
-        descriptor: OwnedDescriptor, remoteAddress: SocketAddress, localAddress: SocketAddress, tls: TLSContext? = nil
-    ) {
-        (self.descriptor, self.remoteAddress, self.localAddress, self.tls) = (descriptor, remoteAddress, localAddress, tls)
+    public init(descriptor: OwnedDescriptor, remoteAddress: SocketAddress, tls: TLSContext? = nil) {
+        (self.descriptor, self.remoteAddress, self.tls) = (descriptor, remoteAddress, tls)
     }
 }
 

@@ -33,8 +33,8 @@ public final class TCPStream {
 
     /// The peer; whoever reads a PROXY header puts the real one here.
     public var remoteAddress: SocketAddress
-    /// Ours, as the kernel says.
-    public let localAddress: SocketAddress
+    /// Ours, as the kernel says when it is asked; of a stream that has ended nobody's.
+    public var localAddress: SocketAddress { descriptor?.localAddress ?? SocketAddress(.anyV4, port: 0) }
     /// Whether TLS was begun, its handshake done or not.
     public var isTLS: Bool { tls != nil && phase != .connecting }
     /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the client said nothing that we know.
@@ -80,7 +80,7 @@ public final class TCPStream {
     public init(loop: EventLoop, accepted: AcceptedConnection) {
         self.loop = loop
         (descriptor, place, phase) = (accepted.descriptor, accepted.place, .open)
-        (remoteAddress, localAddress) = (accepted.remoteAddress, accepted.localAddress)
+        remoteAddress = accepted.remoteAddress
         buffers = loop.resource { StreamBuffers() }
         watchReading()
         if let context = accepted.tls { startTLS(context) }
@@ -93,7 +93,6 @@ public final class TCPStream {
     ) throws(SystemError) {
         let connection = try OwnedDescriptor(connectingTo: address)
         (self.loop, descriptor, phase, remoteAddress) = (loop, connection, .connecting, address)
-        localAddress = connection.localAddress ?? SocketAddress(.anyV4, port: 0)
         buffers = loop.resource { StreamBuffers() }
         // It becomes writable when it has connected, or has not: then it has an error.
         writeWatch = loop.watch(descriptor: connection.number, for: .write) { [unowned self] in connected() }
@@ -434,7 +433,7 @@ public final class TCPStream {
     /// - Returns: nil when that cannot be: TLS, bytes that wait to be sent, or an end under way.
     public func detach() -> DetachedConnection? {
         guard phase == .open, tls == nil, sending.isEmpty, !reading.hasPeerFinished, let descriptor else { return nil }
-        let connection = AcceptedConnection(descriptor: descriptor, remoteAddress: remoteAddress, localAddress: localAddress)
+        let connection = AcceptedConnection(descriptor: descriptor, remoteAddress: remoteAddress)
         defer { close() }
         return DetachedConnection(connection: connection, unread: reading.unconsumed)
     }
