@@ -23,7 +23,7 @@ public struct PublishTarget: Equatable, Sendable {
         let (name, nameQuery) = (isURL ? publishName.pathOfURL : publishName).pathAndQuery
         let key = isURL ? name.pathSegments.joinedBehindFirst : String(name.withoutOuterSlashes)
         keys = Self.readings(of: key, in: connect)
-        query = [String(nameQuery), connect.query].filter { !$0.isEmpty }.joined(separator: "&")
+        query = nameQuery.query(and: connect.query[...])
     }
 
     private static func readings(of key: String, in connect: ConnectTarget) -> [String] {
@@ -33,7 +33,7 @@ public struct PublishTarget: Equatable, Sendable {
         add(key)
         add(instance.isEmpty || key.isEmpty ? instance : instance + "/" + key)
         if key.isEmpty { add(connect.urlInstance) }
-        add(String(key[...].pathSegments.last ?? ""))
+        if let last = key.utf8.lastIndex(of: slash) { add(String(key[key.utf8.index(after: last)...])) }
         add(instance)
         for encoded in keys where encoded.utf8.contains(UInt8(ascii: "%")) { add(encoded.decodedKey) }
         return keys.isEmpty ? [""] : keys
@@ -64,7 +64,7 @@ public struct ConnectTarget: Equatable, Sendable {
         let segments = appSegments.isEmpty ? urlSegments : appSegments
         application = String(segments.first ?? "")
         (instance, urlInstance) = (segments.joinedBehindFirst, urlSegments.joinedBehindFirst)
-        query = [appQuery, appQuery == urlQuery ? "" : urlQuery].filter { !$0.isEmpty }.joined(separator: "&")
+        query = appQuery.query(and: appQuery == urlQuery ? "" : urlQuery)
     }
 }
 
@@ -98,6 +98,12 @@ extension Substring {
         let text = utf8.count > maximumTextLength ? prefix(maximumTextLength) : self
         guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return (text, "") }
         return (text[..<mark], text[text.utf8.index(after: mark)...])
+    }
+
+    /// This query and another one, as far as there is anything in them.
+    fileprivate func query(and other: Substring) -> String {
+        if isEmpty { return String(other) }
+        return other.isEmpty ? String(self) : "\(self)&\(other)"
     }
 
     fileprivate var pathSegments: [Substring] { utf8.split(separator: slash).map(Substring.init) }

@@ -89,10 +89,12 @@ public struct EnhancedCapabilities: OptionSet, Equatable, Sendable {
     /// What we say.
     static let ours: EnhancedCapabilities = [.reconnect, .multitrack, .modEx, .timestampNanoOffset]
 
+    /// What tells an encoder of Enhanced RTMP from others.
+    private static let members = ["fourCcList", "videoFourCcInfoMap", "audioFourCcInfoMap", "capsEx"]
+
     /// Nil when `connect` names neither a code list, nor a map, nor capabilities.
     init?(_ object: AMF0Object) {
-        let names = ["fourCcList", "videoFourCcInfoMap", "audioFourCcInfoMap", "capsEx"]
-        guard names.contains(where: { object[$0] != nil }) else { return nil }
+        guard Self.members.contains(where: { object[$0] != nil }) else { return nil }
         self.init(rawValue: UInt32(exactly: object["capsEx"]?.number ?? 0) ?? 0)
     }
 }
