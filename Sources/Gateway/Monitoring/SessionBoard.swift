@@ -106,7 +106,7 @@ private final class SessionWatch: MediaSink {
     private let wallNow: @Sendable () -> WallTime
     /// Holds its observers until it ends.
     private unowned let publication: Publication
-    private var awaited = Set(FirstMedia.allCases)
+    private var awaited = FirstMedia.allCases
 
     init(
         _ record: SessionRecord, of publication: Publication, board: SessionBoard, wallNow: @escaping @Sendable () -> WallTime
@@ -121,7 +121,8 @@ private final class SessionWatch: MediaSink {
     }
 
     private func reached(_ step: FirstMedia) {
-        guard awaited.remove(step) != nil else { return }
+        guard let index = awaited.firstIndex(of: step) else { return }
+        awaited.remove(at: index)
         // All have come: what follows would only be looked at.
         if awaited.isEmpty { publication.stopForwarding(to: self) }
         board.note(step.rawValue, of: record)
