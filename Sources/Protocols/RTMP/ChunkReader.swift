@@ -24,6 +24,8 @@ public struct ChunkReader: ~Copyable {
     /// Holds the payload of the message given out last.
     private var lent: MessageBuffer?
 
+    /// Control, commands, and one for each track.
+    private static let usualStreamCount = 4
     /// No chunk is longer: no message can be.
     private static let maximumChunkSize: UInt32 = 0xFF_FFFF
 
@@ -83,6 +85,10 @@ public struct ChunkReader: ~Copyable {
         if header.format == 3 { return nil }
         guard header.format < 2 else { throw .firstChunkWithoutHeader }
         guard streams.count < limits.chunkStreamCount else { throw .tooManyChunkStreams }
+        if streams.isEmpty {
+            streams.reserveCapacity(Self.usualStreamCount)
+            buffers.reserveCapacity(Self.usualStreamCount)
+        }
         streams.append(ChunkStream(id: header.chunkStreamID))
         buffers.append(nil)
         return streams.count - 1

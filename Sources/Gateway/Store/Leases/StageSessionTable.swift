@@ -12,6 +12,8 @@ struct StageSessionTable {
         var present = 0
         /// When the last of them left, or the beginning.
         var idleSince: WallTime
+
+        mutating func leave(at now: WallTime) { (present, idleSince) = (present - 1, now) }
     }
 
     /// By stage ARN.
@@ -78,10 +80,7 @@ extension StageSessionTable {
 extension StageSessionTable {
     mutating func enter(_ arn: String) { sessions[arn]?.present += 1 }
 
-    mutating func leave(_ arn: String, now: WallTime) {
-        sessions[arn]?.present -= 1
-        sessions[arn]?.idleSince = now
-    }
+    mutating func leave(_ arn: String, now: WallTime) { sessions[arn]?.leave(at: now) }
 }
 
 // MARK: - What the history knows
