@@ -167,7 +167,7 @@ final class RTMPPublish {
             publication: publication, transcoder: ingest.transcoder,
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
-        pipeline.onPassedOver = { [unowned self] in note(lease, passedOver: $0) }
+        pipeline.onPassedOver = { [weak self] in self?.note(lease, passedOver: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports, unowned publication] in
             reports?.publishStarted(lease)
             publication.started()
