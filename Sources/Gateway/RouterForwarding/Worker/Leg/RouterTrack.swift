@@ -31,8 +31,8 @@ final class RouterTrack {
     var hasReported = false
     /// RTP time of the last picture.
     private var lastTimestamp: Int64?
-    /// Half the time between the last two pictures, 8 ms at most: over which a long frame is spread.
-    private(set) var spread = Duration.milliseconds(8)
+    /// Half the time between the last two pictures, `SendQueue.maximumSpread` at most: over which a long frame is spread.
+    private(set) var spread = SendQueue.maximumSpread
 
     /// - Parameter layer: whose packets go out from wherever it is.
     init(plan: TrackPlan, layer: TrackID, socket: RouterSocket) {
@@ -143,7 +143,7 @@ final class RouterTrack {
         return count
     }
 
-    /// Long frames may be spread over half a frame interval, 8 ms at most.
+    /// Long frames may be spread over half a frame interval, `SendQueue.maximumSpread` at most.
     func noteFrame(at timestamp: Int64) {
         if let last = lastTimestamp, timestamp > last {
             let half = Duration.nanoseconds(min(timestamp &- last, plan.track.clockRate) * 500_000_000 / plan.track.clockRate)

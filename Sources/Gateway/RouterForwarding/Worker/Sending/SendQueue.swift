@@ -3,7 +3,7 @@ import Wire
 
 /// One track's way to its destination: runs of equal packets at once, long frames paced, what the socket refuses kept.
 ///
-/// A frame of 64 packets and more goes in chunks of 16 spread over half a frame interval, 8 ms at most. Frames that come all at
+/// A frame of 64 packets and more goes in chunks of 16 spread over half a frame interval, within 8 ms. Frames that come all at
 /// once, because the encoder's way was blocked for seconds, are spread so one behind the other: a receiver whose socket buffer
 /// is the default one holds some 90 packets. What waits is copied into the worker's pool; the rate rises so that no queue lasts
 /// beyond 100 ms, or 400 ms when it catches up; what a full socket keeps back for 500 ms is dropped.
@@ -12,7 +12,8 @@ final class SendQueue {
 
     static let pacingThreshold = 64
     static let chunk = 16
-    static let maximumSpread = Duration.milliseconds(8)
+    /// The last packet leaves within 8 ms: what is due is sent once a millisecond.
+    static let maximumSpread = Duration.milliseconds(7)
     static let maximumBacklog = Duration.milliseconds(100)
     static let maximumCatchUp = Duration.milliseconds(400)
     static let maximumAge = Duration.milliseconds(500)
