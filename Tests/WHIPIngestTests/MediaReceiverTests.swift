@@ -202,20 +202,42 @@ struct MediaReceiverTests {
 
     @Test func `a keyframe that comes before its lost parameter sets answers no request`() throws {
         let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
-        func isAsked(at milliseconds: Int64) throws -> Bool {
-            try Self.packets(receiver.feedback(at: Self.time(milliseconds))).contains(where: {
-                if case .pictureLoss = $0 { true } else { false }
-            })
-        }
         feed(receiver, picture: 0, from: 0, [[0x41, 1]])
-        let atFirst = try isAsked(at: 50)
+        let atFirst = try Self.isAsked(receiver, at: 50)
         feed(receiver, packet(96, ssrc: 4_005_686_104, number: 2, timestamp: 3_000, [0x65, 1]), at: 100)
         feed(receiver, packet(96, ssrc: 4_005_686_104, number: 1, timestamp: 3_000, TestClient.sequenceSet), at: 150)
-        let behindIt = try isAsked(at: 600)
+        let behindIt = try Self.isAsked(receiver, at: 600)
         feed(receiver, picture: 20, from: 3, [TestClient.sequenceSet, TestClient.pictureSet, [0x65, 1]])
-        let behindAWholeOne = try isAsked(at: 1_300)
+        let behindAWholeOne = try Self.isAsked(receiver, at: 1_300)
         #expect(atFirst && behindIt && !behindAWholeOne)
         #expect(output["p"]?.keyframes == 1 && output["p"]?.keyframeStart == 3)
+    }
+
+    /// Whether the encoder is asked for a keyframe then.
+    private static func isAsked(_ receiver: MediaReceiver, at milliseconds: Int64) throws -> Bool {
+        try packets(receiver.feedback(at: time(milliseconds))).contains(where: {
+            if case .pictureLoss = $0 { true } else { false }
+        })
+    }
+
+    /// Three requests without any would mean that nobody listens.
+    @Test func `an encoder whose keyframes come late has heard what it was asked for`() throws {
+        let (receiver, output) = try receiver("obs-32.2.2-ldc0.21.0")
+        func send(_ number: UInt16, _ slice: UInt8, of milliseconds: Int64, late: Int64 = 0) {
+            let timestamp = UInt32(milliseconds * 90)
+            feed(
+                receiver, packet(96, ssrc: 4_005_686_104, number: number, timestamp: timestamp, [slice, 1]),
+                at: milliseconds + late)
+        }
+        var asked: [Bool] = []
+        for (round, time) in ([50, 1_100, 3_200, 7_300] as [Int64]).enumerated() {
+            let first = UInt16(3 * round)
+            send(first, 0x41, of: time - 10)
+            asked.append(try Self.isAsked(receiver, at: time))
+            send(first + 2, 0x41, of: time + 40)
+            send(first + 1, 0x65, of: time + 20, late: 40)
+        }
+        #expect(asked == [true, true, true, true] && output["p"]?.keyframes == 0)
     }
 
     @Test func `parameter sets without end are not kept back`() throws {

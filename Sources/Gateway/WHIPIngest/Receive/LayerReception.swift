@@ -40,7 +40,11 @@ struct LayerReception {
         received.hasIDR = inspection.hasIDR
         // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes again. What
         // is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
-        guard inspection.isOfIDR, !received.isLate, timestamp != keyframeTimestamp else { return }
+        guard inspection.isOfIDR, !received.isLate, timestamp != keyframeTimestamp else {
+            // Also who sends what comes late hears requests.
+            if inspection.hasIDR { keyframes.keyframeCame(at: now, isAnswer: false) }
+            return
+        }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one, which is still wanted.
