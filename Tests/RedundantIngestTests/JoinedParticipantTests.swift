@@ -77,11 +77,12 @@ final class JoinedParticipantTests {
 
     /// Routers are announced when there is one of each kind: a layer that they hear of later is one too many.
     @Test(.timeLimit(.minutes(5)), arguments: 1...8)
-    func `the stage hears of all layers before it hears of sound`(_: Int) {
+    func `the stage hears of all layers by their places before it hears of sound`(_: Int) {
         let one = encoder(1, layers: 3)
         bring(.milliseconds(100), one)
         #expect(eventually { !self.shown.isEmpty && self.stage.formats.count == 4 })
-        #expect(stage.formats.last == .audio && shown.first?.layers.count == 3)
+        let layers = (0..<3 as Range<UInt8>).map { TrackID(.video, layer: $0) }
+        #expect(stage.formats == layers + [.audio] && shown.first?.layers.count == 3)
     }
 
     /// What is replicated stands on other stages from then on.

@@ -27,7 +27,8 @@ final class JoinedOutput {
     func begin(_ source: EncoderSource) {
         splice.begin(after: formerClock, source.observed.clock)
         awaitsKeyframe = .max
-        apply(Array(source.observed.news.values), at: .zero)
+        // By place: a router that takes one layer begins with the first that it hears of.
+        apply(source.observed.news.values.sorted { $0.track.layer < $1.track.layer }, at: .zero)
     }
 
     /// Whether the stage has all pictures before those that begin with this block of the source's.
