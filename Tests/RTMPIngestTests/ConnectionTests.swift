@@ -437,6 +437,7 @@ struct ConnectionLimitTests {
         #expect(strangers[1].isClosed && balanced.isClosed)
         #expect(newcomers.map(\.isClosed) == [false, false] && bench.ingest.environment.admission.count == 2)
     }
+
     @Test func `a session's id has 16 hexadecimal digits, a second publish's one mark more`() {
         let story = ConnectionStory(of: SocketAddress(.loopback, port: 1))
         let (first, second) = (story.origin(ofPublish: 1).sessionID, story.origin(ofPublish: 2).sessionID)
