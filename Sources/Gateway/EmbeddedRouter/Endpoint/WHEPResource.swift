@@ -34,7 +34,7 @@ enum WHEPResource: Equatable {
     func session(for method: HTTPMethod) -> String? {
         switch (method, self) {
         case (.patch, .session(let id)), (.delete, .session(let id)): id
-        case (.get, .layer(let id)), (.post, .layer(let id)), (.delete, .layer(let id)): id
+        case (.get, .layer(let id)), (.head, .layer(let id)), (.post, .layer(let id)), (.delete, .layer(let id)): id
         default: nil
         }
     }
