@@ -2,7 +2,7 @@ public import HTTP
 import Wire
 
 /// A request for a session of the predecessor, as the successor passes it on. Its length is the request's own, which the HTTP
-/// server bounds (16 KiB of head) and WHIP's endpoint (64 KiB of body).
+/// server bounds (16 KiB of head), and the endpoints of WHIP and WHEP (64 KiB of body).
 public struct HandedRequest: Codable, Sendable, Equatable {
     struct Field: Codable, Sendable, Equatable {
         var name: PeerBytes
