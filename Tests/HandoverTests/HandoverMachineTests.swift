@@ -178,7 +178,7 @@ struct HandoverMachineTests {
 
     @Test func `one of another version hears so, and may go`() {
         var machine = machine(after: [Self.connected])
-        let words = "it speaks another version of the hand-over: drain this process instead"
+        let words = "it speaks another version of the take-over: drain this process instead"
         let hello = HandoverMessage.hello(version: HandoverMessage.version + 1, process: 1, takesPlacements: true)
         #expect(machine.received(hello) == [.send(.refused(words))])
     }

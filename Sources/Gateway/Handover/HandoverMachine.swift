@@ -73,7 +73,7 @@ public struct HandoverMachine: Sendable {
         case (.asked, .hello(HandoverMessage.version, let process, let takesPlacements)):
             (state, successorTakesPlacements) = (.offered(process), takesPlacements == true)
             return [.log(.began(process: process)), .offer(to: process)]
-        case (.asked, .hello): return [.send(.refused("it speaks another version of the hand-over: drain this process instead"))]
+        case (.asked, .hello): return [.send(.refused("it speaks another version of the take-over: drain this process instead"))]
         case (.offered(let process), .prepare):
             state = .suspending(process)
             return [.suspendAdministration, .suspendStore]

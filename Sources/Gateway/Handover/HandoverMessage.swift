@@ -3,7 +3,7 @@ public import HandoverCodec
 public import MediaContract
 public import Store
 
-/// What the two processes of a hand-over tell each other (docs/design.md 4.6), encoded by `MessageCodec`.
+/// What the two processes of a handover tell each other (docs/design.md 4.6), encoded by `MessageCodec`.
 ///
 /// ```
 /// successor                      predecessor
@@ -23,7 +23,7 @@ public import Store
 /// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Equatable, Sendable {
     /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place of
-    /// a hand-over.
+    /// a handover.
     public static let version = 5
 
     /// Who is too old to know of `placements`, and would close at one, says nothing of them: nil.

@@ -110,7 +110,7 @@ public enum HandoverError: Error, Equatable, Sendable, CustomStringConvertible {
         case .mediaMoved: "media.listen changed: live WHIP sessions would lose their port; drain the running process instead"
         case .unexpected: "the running process said what this version does not understand"
         case .late: "the running process did not answer within 10 s"
-        case .gone: "the running process ended the hand-over"
+        case .gone: "the running process ended the take-over"
         }
     }
 }

@@ -2,7 +2,7 @@ import EventLoop
 import Foundation
 import Wire
 
-/// A message of a hand-over as bytes: JSON, and behind it what peers have chosen, byte for byte.
+/// A message of a handover as bytes: JSON, and behind it what peers have chosen, byte for byte.
 ///
 /// ```
 /// length of the JSON (4) | JSON | { length (4) | PeerBytes } …

@@ -18,7 +18,7 @@ public struct BoundSocket: Sendable {
     /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
 
-    /// Adopts a descriptor that is bound already (socket activation, hand-over).
+    /// Adopts a descriptor that is bound already (socket activation, handover).
     public init(adopting descriptor: OwnedDescriptor, _ transport: Transport) throws(SystemError) {
         guard let address = descriptor.localAddress else { throw SystemError(call: "getsockname") }
         (self.descriptor, self.transport, localAddress) = (descriptor, transport, address)
