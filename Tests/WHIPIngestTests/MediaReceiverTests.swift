@@ -361,7 +361,7 @@ struct MediaReceiverTests {
                 at: time)
             _ = receiver.feedback(at: Self.time(time + 5))
         }
-        receiver.conclude()
+        receiver.giveUpMissing()
         #expect(receiver.figures.video.lost == 3 + 1_000 + 2)
         #expect(receiver.publication?.counters.lost.value == 1_005)
         #expect(receiver.publication?.counters.roundTrip == nil && receiver.figures.roundTrip == nil)

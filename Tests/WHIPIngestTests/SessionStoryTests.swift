@@ -68,7 +68,7 @@ struct SessionStoryTests {
         story.note(.posted, at: WallTime(nanosecondsSince1970: 0))
         for step in example.steps { story.note(step, at: WallTime(nanosecondsSince1970: 1_000_000)) }
         story.rejectedChecks = example.rejectedChecks
-        story.conclude(at: WallTime(nanosecondsSince1970: example.seconds * 1_000_000_000), example.end, advertised: Self.address)
+        story.end(at: WallTime(nanosecondsSince1970: example.seconds * 1_000_000_000), example.end, advertised: Self.address)
         #expect(story.verdict == example.verdict)
         #expect(story.entries.map(\.step) == [.posted] + example.steps + [.ended])
     }

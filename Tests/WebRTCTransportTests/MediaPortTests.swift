@@ -51,7 +51,7 @@ struct MediaPortTests {
         #expect(!session.isClosed)
         context.end(entry, .takenOver)
         session.look(at: port.loop.now)
-        #expect(session.isClosed && !entry.transport.takeFinish(), "concluded")
+        #expect(session.isClosed && !entry.transport.takeFinish(), "finished")
         port.stop()
     }
 }

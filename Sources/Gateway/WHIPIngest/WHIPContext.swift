@@ -41,7 +41,7 @@ public final class WHIPContext: Sendable {
         let advertised = transport.advertisedAddresses.map(\.description).joined(separator: ", ")
         let now = EventLoop.wallNow()
         entry.content.withLock {
-            $0.story.conclude(at: now, reason, advertised: "UDP " + advertised)
+            $0.story.end(at: now, reason, advertised: "UDP " + advertised)
             $0.ending = (reason, EventLoop.monotonicNow())
         }
         // Its story is asked for from here on, and has its verdict.

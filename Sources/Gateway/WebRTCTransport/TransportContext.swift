@@ -92,7 +92,7 @@ public final class TransportContext: Sendable {
     /// Ends a session from any thread: whoever owns it cleans up.
     public func end(_ entry: any TransportEntry, _ reason: SessionEnd) {
         switch entry.transport.markEnded() {
-        case .pending: entry.conclude(reason)
+        case .pending: entry.finishOnce(reason)
         case .owned(let worker): if !send(.end(entry, reason), to: worker) { entry.transport.leave(reason) }
         case .ended: break
         }

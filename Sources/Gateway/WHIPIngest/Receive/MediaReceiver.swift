@@ -292,7 +292,7 @@ final class MediaReceiver {
     }
 
     /// The publish is over: what is still missing has never come.
-    func conclude() {
+    func giveUpMissing() {
         for index in reception.sources.indices where reception.sources[index].role == .media {
             reception.sources[index].losses.giveUp()
             publication?.counters.lost.add(reception.sources[index].losses.takeLost())

@@ -52,7 +52,7 @@ public struct SessionStory: Sendable, Equatable {
 
     /// Ends the story with the sentence that names why, and where on its way it stopped.
     /// - Parameter advertised: the addresses that the client was told, for a session that nothing reached.
-    public mutating func conclude(at time: WallTime, _ reason: SessionEnd, advertised: String) {
+    public mutating func end(at time: WallTime, _ reason: SessionEnd, advertised: String) {
         guard verdict == nil else { return }
         note(.ended, at: time)
         let elapsed = (time - (start ?? time)).inSeconds

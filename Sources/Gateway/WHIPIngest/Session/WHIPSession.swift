@@ -110,7 +110,7 @@ final class WHIPSession: TransportSession {
     private func end(_ reason: SessionEnd) { transport.end(reason) }
 
     func transportEnded(_ reason: SessionEnd) {
-        receiver.conclude()
+        receiver.giveUpMissing()
         inspector?.ended()
         publication?.end(reason)
         publication = nil

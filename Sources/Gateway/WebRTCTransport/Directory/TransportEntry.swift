@@ -12,13 +12,13 @@ public protocol TransportEntry: AnyObject, Sendable {
     func reached(_ step: TransportStep, peer: SocketAddress)
     /// A check with one of its ufrags came whose integrity was wrong.
     func checkRejected()
-    /// The last step, after its worker has let go of it, or nobody ever owned it. Called once, by `conclude`.
+    /// The last step, after its worker has let go of it, or nobody ever owned it. Called once, by `finishOnce`.
     func finish(_ reason: SessionEnd)
 }
 
 extension TransportEntry {
-    /// Finishes the session, once: DELETE, expiry and its worker may meet here.
-    public func conclude(_ reason: SessionEnd) {
+    /// Finishes the session unless that is done: DELETE, expiry and its worker may meet here.
+    public func finishOnce(_ reason: SessionEnd) {
         if transport.takeFinish() { finish(reason) }
     }
 }

@@ -29,7 +29,7 @@ public final class UnclaimedSessions {
             return true
         }
         // Only now: who hears of an end may bring another session here.
-        for entry in overdue where entry.transport.endIfPending() { entry.conclude(.connectionLost) }
+        for entry in overdue where entry.transport.endIfPending() { entry.finishOnce(.connectionLost) }
         if entries.isEmpty { sweeper = nil }
     }
 }

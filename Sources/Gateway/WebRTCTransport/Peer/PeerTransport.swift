@@ -206,6 +206,6 @@ public final class PeerTransport {
         session?.transportEnded(reason)
         _ = state.markEnded()
         port.forget(self)
-        entry.conclude(reason)
+        entry.finishOnce(reason)
     }
 }

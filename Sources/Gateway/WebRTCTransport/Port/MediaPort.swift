@@ -198,7 +198,7 @@ import Wire
             unsafe foreign.take(from: worker, { unsafe receiveForeign($0, $1, from: worker) }, flush: { endBatch() })
         case .validated(let entry, let path): sessions[entry]?.tupleValidated(path, at: loop.now)
         case .rebound(let entry, let path): if tuples.find(path.key) == nil { rebound.learn(path.key, of: entry) }
-        case .end(let entry, let reason): sessions[entry]?.end(reason) ?? entry.conclude(reason)
+        case .end(let entry, let reason): sessions[entry]?.end(reason) ?? entry.finishOnce(reason)
         case .perform(let entry, let body): body(sessions[entry]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         case .farewell(let records, let path): farewells.add(records, for: path.key, at: loop.now)
