@@ -78,14 +78,14 @@ public final class WHEPEndpoint {
     // MARK: - POST
 
     private func post(_ request: HTTPRequest, _ key: WatchedKey, _ respond: @escaping (HTTPResponse) -> Void) {
-        let (offer, layer): (OfferRequest, SubscriberEntry.LayerRequest)
+        let (post, layer): (OfferRequest, SubscriberEntry.LayerRequest)
         do throws(Refusal) {
-            offer = try OfferRequest(request, &rates, now: loop.now)
+            post = try OfferRequest(request, &rates, now: loop.now)
             layer = .init(wish: try LayerWish(request.queryItems), initial: try InitialLayer(request.queryItems))
         } catch {
             return respond(OfferRequest.response(error))
         }
-        let asked = SubscribeRequest(token: offer.token, stageID: key.stageID, source: offer.source)
+        let asked = SubscribeRequest(token: post.token, stageID: key.stageID, source: post.source)
         replies.ask { [authorizer = context.authorizer] reply in
             authorizer.authorizeSubscribe(asked) { reply($0) }
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
@@ -93,7 +93,7 @@ public final class WHEPEndpoint {
                 guard let result else { throw Refusal(.authorityUnavailable) }
                 var grant = try result.get()
                 grant.userAgent = request.userAgent
-                respond(try create(offer, layer, key, telling: grant))
+                respond(try create(post, layer, key, telling: grant))
             } catch { respond(Problem.response(error)) }
         }
     }

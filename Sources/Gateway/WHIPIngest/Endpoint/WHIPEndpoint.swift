@@ -77,13 +77,13 @@ public final class WHIPEndpoint {
     // MARK: - POST
 
     private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
-        let offer: OfferRequest
-        do throws(Refusal) { offer = try OfferRequest(request, &rates, now: loop.now) } catch {
+        let post: OfferRequest
+        do throws(Refusal) { post = try OfferRequest(request, &rates, now: loop.now) } catch {
             SessionLog.refused(error, from: request.source, userAgent: request.userAgent, of: nil)
             return respond(OfferRequest.response(error))
         }
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
-        WHIPPost(offer, userAgent: request.userAgent, at: self, respond).begin()
+        WHIPPost(post, userAgent: request.userAgent, at: self, respond).begin()
     }
 
     /// A session was answered: it ends when nobody claims it in time.

@@ -13,7 +13,7 @@ import Wire
 final class WHIPPost {
     /// Has the answers under way, which keep this POST.
     private unowned let endpoint: WHIPEndpoint
-    private let offer: OfferRequest
+    private let post: OfferRequest
     private var request: PublishRequest
     private let publish: Lock<PublishMachine>
     /// From an offer on that can be served.
@@ -24,12 +24,12 @@ final class WHIPPost {
     private var context: WHIPContext { endpoint.context }
 
     init(
-        _ offer: OfferRequest, userAgent: String, at endpoint: WHIPEndpoint, _ respond: @escaping (HTTPResponse) -> Void
+        _ post: OfferRequest, userAgent: String, at endpoint: WHIPEndpoint, _ respond: @escaping (HTTPResponse) -> Void
     ) {
-        (self.offer, self.endpoint, self.respond) = (offer, endpoint, respond)
+        (self.post, self.endpoint, self.respond) = (post, endpoint, respond)
         request = PublishRequest(
-            credential: .token(offer.token), ingestProtocol: .whip, source: offer.source, userAgent: userAgent)
-        publish = Lock(PublishMachine([offer.token], contest: .winsWhenReady))
+            credential: .token(post.token), ingestProtocol: .whip, source: post.source, userAgent: userAgent)
+        publish = Lock(PublishMachine([post.token], contest: .winsWhenReady))
     }
 
     func begin() { perform(publish.withLock { $0.begin() }) }
@@ -63,7 +63,7 @@ final class WHIPPost {
     private func examine(_ grant: PublishGrant) {
         // It has been asked about, and a session lives by the grant: nothing keeps it as long as that.
         request.credential = .token(Secret([]))
-        request.settingsDigest = OfferSettings.digest(of: offer.body, by: request.userAgent)
+        request.settingsDigest = OfferSettings.digest(of: post.body, by: request.userAgent)
         var objection = endpoint.host?.rememberedRefusal(for: grant, request)
         if objection == nil {
             do throws(Refusal) { entry = try makeEntry(grant) } catch { objection = error }
@@ -73,9 +73,9 @@ final class WHIPPost {
 
     private func makeEntry(_ grant: PublishGrant) throws(Refusal) -> SessionEntry {
         let rules = endpoint.host.map { OfferRules(acceptedProfiles: $0.acceptedProfiles(for: grant)) } ?? OfferRules()
-        let accepted = try AcceptedOffer(negotiating: try offer.description(), rules: rules)
+        let accepted = try AcceptedOffer(negotiating: try post.description(), rules: rules)
         return SessionEntry(
-            transport: context.transport.makeState(for: accepted.peer, token: offer.token, now: endpoint.loop.now),
+            transport: context.transport.makeState(for: accepted.peer, token: post.token, now: endpoint.loop.now),
             grant: grant, request: request, offer: accepted, publish: publish, context: context)
     }
 
@@ -125,7 +125,7 @@ final class WHIPPost {
         endpoint.awaitClaim(of: entry)
         entry.note(.posted)
         SessionLog.posted(entry)
-        let location = offer.pathPrefix + WHIPResource.sessionPrefix + entry.id
+        let location = post.pathPrefix + WHIPResource.sessionPrefix + entry.id
         var response = context.transport.created(entry, location: location) { entry.offer.answer($0) }
         response.headers[Self.warningHeader] = endpoint.host?.rememberedWarning(for: entry.grant, request)
         self.respond = nil
