@@ -98,7 +98,7 @@ let modules: [Module] = [
 
     gateway("Refusals", []),
     gateway("Settings", ["Wire"]),
-    gateway("Admission", ["Wire", "Refusals"]),
+    gateway("Admission", ["Wire", "OpenSSL", "Refusals"]),
     gateway("GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
     gateway("StageMetrics", ["Wire", "JSON"]),
     gateway(

@@ -2,7 +2,6 @@ import Admission
 import EventLoop
 import GatewayLogging
 import Monitoring
-import OpenSSL
 import Refusals
 import Settings
 import StageHub
@@ -212,11 +211,9 @@ final class RTMPPublish {
         let publication = live?.pipeline.publication
         let known = grant ?? publication?.grant
         connection.turnAway(
-            refusal, of: known, credentialHash: known == nil ? keyHash : nil, session: publication?.origin?.sessionID)
+            refusal, of: known, credentialHash: known == nil ? CredentialHash(of: key).text : nil,
+            session: publication?.origin?.sessionID)
     }
-
-    /// Operators have the same of a key that they know: `printf %s KEY | sha256sum`.
-    private var keyHash: String { String(hexadecimal: Digest.sha256(key.reveal()).prefix(8)) }
 
     private func giveWay() {
         connection.story.log(.info, "rtmp_publish_taken_over")

@@ -1,3 +1,4 @@
+public import Admission
 public import Wire
 
 /// Everything the media side asks about, in memory: one immutable value per commit, read without waiting for any disk.

@@ -1,5 +1,4 @@
-import OpenSSL
-public import Wire
+import Wire
 
 /// Unguessable names, drawn from the system's random source (getrandom).
 public enum Identifier {
@@ -70,14 +69,4 @@ public struct ResourceName: Equatable, Sendable {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
     private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-}
-
-/// SHA-256 of a stream key or token: what tables, caches and logs hold in place of the credential.
-public struct CredentialHash: Hashable, Sendable {
-    private let bytes: [UInt8]
-
-    public init(of credential: Secret) { bytes = Digest.sha256(credential.reveal()) }
-
-    /// The first 64 bits in hexadecimal: enough to compare log lines.
-    public var text: String { String(hexadecimal: bytes.prefix(8)) }
 }
