@@ -180,8 +180,8 @@ final class RTMPConnection {
             story.connected(by: request.flashVersion)
             session.acceptConnect()
         case .publish(let target): publishRequested(target)
-        case .video(let media): received(media, isVideo: true)
-        case .audio(let media): received(media, isVideo: false)
+        case .video(let media): received(media, of: .video)
+        case .audio(let media): received(media, of: .audio)
         case .data(let media): unsafe publish?.live?.pipeline.receiveData(media.payload)
         case .unpublished:
             publish?.end(.closed)
@@ -189,12 +189,12 @@ final class RTMPConnection {
         }
     }
 
-    private func received(_ media: RTMPMedia, isVideo: Bool) {
+    private func received(_ media: RTMPMedia, of kind: MediaKind) {
         guard let publish, let live = publish.live else { return }
         let now = loop.now
         live.lastMedia = now
         let refusal =
-            unsafe isVideo
+            unsafe kind == .video
             ? live.pipeline.receiveVideo(media.payload, timestamp: media.timestamp, arrival: now)
             : live.pipeline.receiveAudio(media.payload, timestamp: media.timestamp, arrival: now)
         if let refusal { publish.refuse(refusal) }
