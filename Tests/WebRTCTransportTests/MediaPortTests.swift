@@ -46,12 +46,12 @@ struct MediaPortTests {
         let entry = StubEntry(on: context)
         #expect(entry.transport.claim(worker: 1))
         let path = MediaPath(remote: SocketAddress(.loopback, port: 10))
-        let session = PeerTransport(entry: entry, port: port, path: path, now: port.loop.now)
-        session.look(at: port.loop.now)
-        #expect(!session.isClosed)
+        let transport = PeerTransport(entry: entry, port: port, path: path, now: port.loop.now)
+        transport.look(at: port.loop.now)
+        #expect(!transport.isClosed)
         context.end(entry, .takenOver)
-        session.look(at: port.loop.now)
-        #expect(session.isClosed && !entry.transport.takeFinish(), "finished")
+        transport.look(at: port.loop.now)
+        #expect(transport.isClosed && !entry.transport.takeFinish(), "finished")
         port.stop()
     }
 }

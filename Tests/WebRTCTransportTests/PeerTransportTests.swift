@@ -13,7 +13,7 @@ struct PeerTransportTests {
     private let port: MediaPort
     private let entry: StubEntry
     private let peer: UDPSocket
-    private let session: PeerTransport
+    private let transport: PeerTransport
     private let scheduler: HandshakeScheduler
 
     init() throws {
@@ -24,7 +24,7 @@ struct PeerTransportTests {
         port = try MediaPort(loop: try EventLoop(), index: 0, socket: socket, context: context)
         peer = try UDPSocket(loop: port.loop, address: SocketAddress(.loopback, port: 0))
         entry = StubEntry(on: context)
-        session = PeerTransport(
+        transport = PeerTransport(
             entry: entry, port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
         scheduler = HandshakeScheduler.of(port.loop)
         // From here on every step waits until the loop turns.
@@ -42,37 +42,37 @@ struct PeerTransportTests {
         let hello = try #require(client.takeOutgoing().first)
         let before = scheduler.counters.delayed
         for _ in 0..<100 {
-            hello.withUnsafeBytes { session.receiveDTLS($0, on: session.path) }
+            hello.withUnsafeBytes { transport.receiveDTLS($0, on: transport.path) }
         }
         #expect(scheduler.counters.delayed - before == PeerHandshake.maximumWaitingSteps)
         var isAnswered = false
         peer.onDatagrams = { _ in isAnswered = true }
         #expect(port.loop.run(until: { isAnswered }, within: .seconds(120)))
-        session.end(.shutdown)
+        transport.end(.shutdown)
         port.stop()
     }
 
     @Test func `one that has ended is gone once what waits has had its turn`() {
         weak var ended: PeerTransport?
         do {
-            let session = PeerTransport(
+            let transport = PeerTransport(
                 entry: StubEntry(on: port.context), port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
-            session.startHandshake()
-            session.end(.shutdown)
-            ended = session
+            transport.startHandshake()
+            transport.end(.shutdown)
+            ended = transport
         }
         #expect(port.loop.run(until: { ended == nil }, within: .seconds(120)))
-        session.end(.shutdown)
+        transport.end(.shutdown)
         port.stop()
     }
 
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
         while scheduler.perform(.authenticated, from: .loopback, {}) {}
-        session.startHandshake()
+        transport.startHandshake()
         var isReached = false
         peer.onDatagrams = { _ in isReached = true }
         #expect(port.loop.run(until: { isReached }, within: .seconds(120)))
-        session.end(.shutdown)
+        transport.end(.shutdown)
         port.stop()
     }
 }

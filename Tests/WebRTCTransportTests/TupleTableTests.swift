@@ -23,7 +23,7 @@ struct TupleTableTests {
     private func check(_ entry: StubEntry, _ port: UInt16, in table: inout TupleTable) {
         guard let credentials = entry.transport.newestCredentials else { return }
         let member = TupleMember(
-            entry, session: nil, ufrag: credentials.ufrag, password: credentials.password, now: clock.now)
+            entry, transport: nil, ufrag: credentials.ufrag, password: credentials.password, now: clock.now)
         _ = table.note(member, on: Self.path(port))
     }
 

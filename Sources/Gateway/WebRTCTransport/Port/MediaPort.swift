@@ -24,7 +24,7 @@ import Wire
     private(set) var tuples = TupleTable()
     private let checks: ConnectivityChecks
     private let claims: ClientClaims
-    private let sessions: ClaimedSessions
+    private let transports: ClaimedTransports
     let certificateContexts = DTLSContexts()
     private let validated: ValidatedMedia
     private let rebound: ReboundMedia
@@ -44,11 +44,11 @@ import Wire
         connections = ICEConnections(loop: loop, strangers: context.strangers, metrics: context.metrics)
         clock = PortClock(loop: loop)
         (checks, claims) = (ConnectivityChecks(context), ClientClaims(loop: loop))
-        sessions = ClaimedSessions(loop: loop, clock: clock)
+        transports = ClaimedTransports(loop: loop, clock: clock)
         foreign = ForeignDatagrams(context, of: index)
         handover = PortHandover(loop: loop, socket: self.socket, metrics: context.metrics)
         validated = ValidatedMedia(context, of: index, foreign: foreign)
-        rebound = ReboundMedia(context, of: index, sessions: sessions, foreign: foreign, handover: handover, clock: clock)
+        rebound = ReboundMedia(context, of: index, transports: transports, foreign: foreign, handover: handover, clock: clock)
         let mailbox = try Mailbox<TransportMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.open(worker: index, mailbox.sender)
@@ -71,31 +71,31 @@ import Wire
     /// - Returns: how many ended.
     @discardableResult
     public func endOldest(_ count: Int, of purpose: TransportPurpose = .publish) -> Int {
-        sessions.endOldest(count, of: purpose)
+        transports.endOldest(count, of: purpose)
     }
 
     /// Ends every session by DTLS and reads no more.
     public func stop() {
-        sessions.endAll()
+        transports.endAll()
         connections.closeAll()
         socket.stopReceiving()
         clock.stop()
     }
 
     /// Asks for a `flush` of the session when the batch at hand has been received.
-    func gather(_ session: PeerTransport) { sessions.gather(session) }
+    func gather(_ transport: PeerTransport) { transports.gather(transport) }
 
     /// A genuine packet of a new source came: SRTP of it may be tried from unknown tuples.
-    func register(source ssrc: UInt32, of session: PeerTransport) {
-        session.sources.append(ssrc)
-        context.directory.add(source: ssrc, for: session.entry)
+    func register(source ssrc: UInt32, of transport: PeerTransport) {
+        transport.sources.append(ssrc)
+        context.directory.add(source: ssrc, for: transport.entry)
     }
 
     /// Drops all that leads to a session that has ended.
-    func forget(_ session: PeerTransport) {
-        sessions.remove(session)
-        context.directory.remove(sources: session.sources, of: session.entry)
-        for path in tuples.removeAll(of: session.entry) where path.isStream { connections.closeAfterFlush(path) }
+    func forget(_ transport: PeerTransport) {
+        transports.remove(transport)
+        context.directory.remove(sources: transport.sources, of: transport.entry)
+        for path in tuples.removeAll(of: transport.entry) where path.isStream { connections.closeAfterFlush(path) }
     }
 
     func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
@@ -115,13 +115,13 @@ import Wire
         let (drops, now) = (socket.counters.droppedByKernel, loop.now)
         context.metrics.kernelDrops.increment(by: drops - countedDrops)
         countedDrops = drops
-        sessions.goRound(number, at: now)
+        transports.goRound(number, at: now)
         if number % Self.roundsPerSweep == 0 {
             tuples.sweep(at: now, lifetime: Self.tupleLifetime)
             rebound.sweep()
             connections.sweep { tuples.find($0.key) != nil }
         }
-        return !(tuples.isEmpty && sessions.isEmpty && rebound.isEmpty && connections.isEmpty)
+        return !(tuples.isEmpty && transports.isEmpty && rebound.isEmpty && connections.isEmpty)
     }
 
     private static let roundsPerSweep = 20
@@ -141,7 +141,7 @@ import Wire
 
     /// Flushes what the batch left, while its bytes are still there.
     func endBatch() {
-        sessions.flush()
+        transports.flush()
         foreign.wakeWorkers()
     }
 
@@ -170,7 +170,7 @@ import Wire
 
     private func hand(_ datagram: ReceivedDatagram, to member: TupleMember) {
         let path = datagram.path
-        if let session = member.session { return unsafe session.receiveDTLS(datagram.bytes, on: path) }
+        if let transport = member.transport { return unsafe transport.receiveDTLS(datagram.bytes, on: path) }
         switch member.entry.transport.current {
         case .owned(let worker) where worker != index:
             foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
@@ -196,10 +196,10 @@ import Wire
         switch message {
         case .datagrams(let worker):
             unsafe foreign.take(from: worker, { unsafe receiveForeign($0, $1, from: worker) }, flush: { endBatch() })
-        case .validated(let entry, let path): sessions[entry]?.tupleValidated(path, at: loop.now)
+        case .validated(let entry, let path): transports[entry]?.tupleValidated(path, at: loop.now)
         case .rebound(let entry, let path): if tuples.find(path.key) == nil { rebound.learn(path.key, of: entry) }
-        case .end(let entry, let reason): sessions[entry]?.end(reason) ?? entry.finishOnce(reason)
-        case .perform(let entry, let body): body(sessions[entry]?.session)
+        case .end(let entry, let reason): transports[entry]?.end(reason) ?? entry.finishOnce(reason)
+        case .perform(let entry, let body): body(transports[entry]?.session)
         case .connection(let entry, let detached): adopt(detached, of: entry)
         case .farewell(let records, let path): farewells.add(records, for: path.key, at: loop.now)
         }
@@ -207,11 +207,11 @@ import Wire
 
     /// A datagram that another worker took from a tuple it validated, or that is tried for rebinding.
     private func receiveForeign(_ datagram: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, from worker: Int) {
-        guard let first = unsafe datagram.first, let session = sessions[slot.entry] else { return }
+        guard let first = unsafe datagram.first, let transport = transports[slot.entry] else { return }
         switch DatagramKind(firstByte: first) {
-        case .dtls: unsafe session.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
-        case .media where slot.isValidated: _ = unsafe session.receiveMedia(datagram, on: slot.path, at: slot.arrival)
-        case .media: unsafe rebound.receiveForeign(datagram, slot, of: session, from: worker)
+        case .dtls: unsafe transport.receiveDTLS(UnsafeRawBufferPointer(datagram), on: slot.path)
+        case .media where slot.isValidated: _ = unsafe transport.receiveMedia(datagram, on: slot.path, at: slot.arrival)
+        case .media: unsafe rebound.receiveForeign(datagram, slot, of: transport, from: worker)
         default: break
         }
     }
@@ -239,7 +239,7 @@ extension MediaPort {
         case .pending:
             entry.reached(.checked, peer: path.remote)
             if entry.transport.peer.isDTLSClient { claims.checked(check) }
-        case .owned(index): sessions[entry]?.tupleValidated(path, at: now)
+        case .owned(index): transports[entry]?.tupleValidated(path, at: now)
         case .owned(let worker) where path.isStream: move(path, of: entry, to: worker)
         case .owned(let worker): if isNew { context.send(.validated(entry, path), to: worker) }
         case .ended: tuples.remove(entry, at: path.key)
@@ -249,7 +249,7 @@ extension MediaPort {
     /// Keeps the tuple for the session; true when this worker did not know them together.
     private func note(_ check: GenuineCheck) -> Bool {
         let member = TupleMember(
-            check.entry, session: sessions[check.entry], ufrag: check.ufrag, password: check.password, now: check.arrival)
+            check.entry, transport: transports[check.entry], ufrag: check.ufrag, password: check.password, now: check.arrival)
         guard tuples.note(member, on: check.path) else { return false }
         clock.startRounds()
         rebound.forget(check.path.key)
@@ -263,24 +263,24 @@ extension MediaPort {
     private func claim(_ entry: any TransportEntry, on path: MediaPath, at now: MonotonicTime) -> PeerTransport? {
         guard let sessionMaker = sessionMakers[entry.purpose], entry.transport.claim(worker: index) else { return nil }
         entry.reached(.claimed, peer: path.remote)
-        let session = PeerTransport(entry: entry, port: self, path: path, now: now)
-        session.session = sessionMaker.makeSession(for: entry, on: session)
-        sessions.add(session)
-        tuples.own(entry, by: session)
-        for tuple in tuples.tuples(of: entry) { session.tupleValidated(tuple.path, at: now) }
-        return session
+        let transport = PeerTransport(entry: entry, port: self, path: path, now: now)
+        transport.session = sessionMaker.makeSession(for: entry, on: transport)
+        transports.add(transport)
+        tuples.own(entry, by: transport)
+        for tuple in tuples.tuples(of: entry) { transport.tupleValidated(tuple.path, at: now) }
+        return transport
     }
 
     /// Goes on with a connection whose session is ours.
     func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
         // The session may have ended while its connection was on the way, which closes with its descriptor.
-        guard let session = sessions[entry], let credentials = entry.transport.newestCredentials else { return }
+        guard let transport = transports[entry], let credentials = entry.transport.newestCredentials else { return }
         let path = connections.resume(detached)
         let member = TupleMember(
-            entry, session: session, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
+            entry, transport: transport, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
         _ = tuples.note(member, on: path)
         clock.startRounds()
-        session.tupleValidated(path, at: loop.now)
+        transport.tupleValidated(path, at: loop.now)
     }
 
     /// The session of this connection lives on another worker.

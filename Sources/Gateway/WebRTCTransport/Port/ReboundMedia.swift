@@ -6,7 +6,7 @@ import GatewayMetrics
 final class ReboundMedia {
     private let context: TransportContext
     private let index: Int
-    private let sessions: ClaimedSessions
+    private let transports: ClaimedTransports
     private let foreign: ForeignDatagrams
     private let handover: PortHandover
     private let clock: PortClock
@@ -15,10 +15,10 @@ final class ReboundMedia {
 
     /// - Parameter index: our worker's.
     init(
-        _ context: TransportContext, of index: Int, sessions: ClaimedSessions, foreign: ForeignDatagrams, handover: PortHandover,
-        clock: PortClock
+        _ context: TransportContext, of index: Int, transports: ClaimedTransports, foreign: ForeignDatagrams,
+        handover: PortHandover, clock: PortClock
     ) {
-        (self.context, self.index, self.sessions) = (context, index, sessions)
+        (self.context, self.index, self.transports) = (context, index, transports)
         (self.foreign, self.handover, self.clock) = (foreign, handover, clock)
         rebinding = Rebinding(context.directory)
     }
@@ -32,8 +32,8 @@ final class ReboundMedia {
         guard let ssrc = unsafe datagram.bytes.ssrc else { return context.metrics.garbage.increment() }
         let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
         for entry in candidates {
-            guard let session = sessions[entry] else { continue }
-            if trial.attempt(datagram, { unsafe session.receiveRebound(datagram.payload, at: now) }) {
+            guard let transport = transports[entry] else { continue }
+            if trial.attempt(datagram, { unsafe transport.receiveRebound(datagram.payload, at: now) }) {
                 return learn(key, of: entry)
             }
         }
@@ -48,7 +48,7 @@ final class ReboundMedia {
     /// A packet from a tuple that is known to be the session's, as long as that lives.
     private func receive(_ datagram: ReceivedDatagram, of entry: any TransportEntry) {
         switch entry.transport.current {
-        case .owned(index): _ = unsafe sessions[entry]?.receiveRebound(datagram.payload, at: datagram.arrival)
+        case .owned(index): _ = unsafe transports[entry]?.receiveRebound(datagram.payload, at: datagram.arrival)
         case .owned(let worker): tryElsewhere(datagram, of: entry, to: worker)
         case .pending, .ended: forget(datagram.path.key)
         }
@@ -61,9 +61,9 @@ final class ReboundMedia {
 
     /// A packet that `worker` had from such a tuple may be of a session of ours: it is told the first time that one is.
     func receiveForeign(
-        _ packet: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, of session: PeerTransport, from worker: Int
+        _ packet: UnsafeMutableRawBufferPointer, _ slot: DatagramRing.Slot, of transport: PeerTransport, from worker: Int
     ) {
-        guard unsafe session.receiveRebound(packet, at: slot.arrival), session.isNewlyRebound(to: slot.path) else { return }
+        guard unsafe transport.receiveRebound(packet, at: slot.arrival), transport.isNewlyRebound(to: slot.path) else { return }
         context.send(.rebound(slot.entry, slot.path), to: worker)
     }
 

@@ -46,8 +46,8 @@ struct TupleTable {
     }
 
     /// The session of `entry` is owned by this worker from now on.
-    func own(_ entry: any TransportEntry, by session: PeerTransport) {
-        for tuple in tuples(of: entry) { tuple.own(entry, by: session) }
+    func own(_ entry: any TransportEntry, by transport: PeerTransport) {
+        for tuple in tuples(of: entry) { tuple.own(entry, by: transport) }
     }
 
     /// - Returns: whether nobody is left there.
@@ -76,7 +76,7 @@ struct TupleTable {
     mutating func sweep(at now: MonotonicTime, lifetime: Duration) {
         for (key, tuple) in tuples {
             for member in [tuple.first] + tuple.others
-            where member.entry.transport.current == .ended || member.session == nil && now - member.lastCheck >= lifetime {
+            where member.entry.transport.current == .ended || member.transport == nil && now - member.lastCheck >= lifetime {
                 remove(member.entry, at: key)
             }
         }
@@ -144,7 +144,7 @@ final class PeerTuple {
         if let known = orders[source], now < known.until { return known }
         let (named, members) = (named(), [first] + others)
         func isNamed(_ member: TupleMember) -> Bool { named.contains { $0 === member.entry } }
-        let (near, far) = (members.filter { $0.session != nil }, members.filter { $0.session == nil })
+        let (near, far) = (members.filter { $0.transport != nil }, members.filter { $0.transport == nil })
         let order = Order(
             near: near.filter(isNamed) + near.filter { !isNamed($0) },
             far: far.contains(where: isNamed) ? far.filter(isNamed) : far, until: now + Self.orderLifetime)
@@ -154,8 +154,8 @@ final class PeerTuple {
     }
 
     /// The session of a member is this worker's from now on.
-    func own(_ entry: any TransportEntry, by session: PeerTransport) {
-        member(entry)?.session = session
+    func own(_ entry: any TransportEntry, by transport: PeerTransport) {
+        member(entry)?.transport = transport
         orders.removeAll()
     }
 
@@ -202,17 +202,17 @@ final class PeerTuple {
 /// A session's part in a tuple.
 final class TupleMember {
     let entry: any TransportEntry
-    /// The session itself when this worker owns it; the port forgets its memberships when it ends.
-    var session: PeerTransport?
+    /// The session's, when this worker owns it; the port forgets its memberships when it ends.
+    var transport: PeerTransport?
     /// What the last check was verified with, so that the next one needs no directory.
     var ufrag: LocalUfrag
     var password: [UInt8]
     var lastCheck: MonotonicTime
 
     init(
-        _ entry: any TransportEntry, session: PeerTransport?, ufrag: LocalUfrag, password: [UInt8], now: MonotonicTime
+        _ entry: any TransportEntry, transport: PeerTransport?, ufrag: LocalUfrag, password: [UInt8], now: MonotonicTime
     ) {
-        (self.entry, self.session, self.ufrag, self.password, lastCheck) = (entry, session, ufrag, password, now)
+        (self.entry, self.transport, self.ufrag, self.password, lastCheck) = (entry, transport, ufrag, password, now)
     }
 }
 

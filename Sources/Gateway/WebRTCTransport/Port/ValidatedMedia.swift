@@ -16,8 +16,8 @@ final class ValidatedMedia {
 
     func receive(_ datagram: ReceivedDatagram, at tuple: PeerTuple) {
         guard tuple.others.isEmpty else { return receiveShared(datagram, at: tuple) }
-        guard let session = tuple.first.session else { return passToOwner(datagram, of: tuple.first, at: tuple) }
-        if unsafe session.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) {
+        guard let transport = tuple.first.transport else { return passToOwner(datagram, of: tuple.first, at: tuple) }
+        if unsafe transport.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) {
             tuple.lastGenuine = datagram.arrival
         }
     }
@@ -27,19 +27,19 @@ final class ValidatedMedia {
     private func receiveShared(_ datagram: ReceivedDatagram, at tuple: PeerTuple) {
         let (source, now) = unsafe (datagram.bytes.ssrc ?? 0, datagram.arrival)
         // The first one's own packets cost no more for who else was checked there.
-        if let session = tuple.first.session, session.sources.contains(source), isGenuine(datagram, of: session) {
+        if let transport = tuple.first.transport, transport.sources.contains(source), isGenuine(datagram, of: transport) {
             return tuple.lastGenuine = now
         }
         let order = tuple.order(of: source, at: now) { context.directory.entries(source: source) }
         for member in order.near {
-            guard let session = member.session, isGenuine(datagram, of: session) else { continue }
+            guard let transport = member.transport, isGenuine(datagram, of: transport) else { continue }
             return member === tuple.first ? tuple.lastGenuine = now : ()
         }
         for member in order.far { passToOwner(datagram, of: member, at: tuple) }
     }
 
-    private func isGenuine(_ datagram: ReceivedDatagram, of session: PeerTransport) -> Bool {
-        trial.attempt(datagram) { unsafe session.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) }
+    private func isGenuine(_ datagram: ReceivedDatagram, of transport: PeerTransport) -> Bool {
+        trial.attempt(datagram) { unsafe transport.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) }
     }
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
