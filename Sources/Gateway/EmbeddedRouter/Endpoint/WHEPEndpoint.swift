@@ -71,7 +71,7 @@ public final class WHEPEndpoint {
             answer(choose(request, id))
         case (.post, .events(let id)): answer(makeEvents(request, id))
         case (.delete, .eventStream(let id, _)): answer(closeEvents(request, id))
-        default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
+        default: answer(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
         }
     }
 
@@ -94,7 +94,7 @@ public final class WHEPEndpoint {
                 var grant = try result.get()
                 grant.userAgent = request.userAgent
                 respond(try create(post, layer, key, telling: grant))
-            } catch { respond(Problem.response(error)) }
+            } catch { respond(error.response()) }
         }
     }
 
@@ -145,7 +145,7 @@ public final class WHEPEndpoint {
             guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
             try context.transport.checkPassedOn(request, id)
             guard predecessor(request, respond) else { throw Refusal(.unknownSession) }
-        } catch { respond(Problem.response(error)) }
+        } catch { respond(error.response()) }
     }
 
     private func find(_ request: HTTPRequest, _ id: String) throws(Refusal) -> SubscriberEntry {
@@ -161,14 +161,14 @@ public final class WHEPEndpoint {
     private func patch(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
             return context.transport.answerPatch(request, try find(request, id))
-        } catch { return Problem.response(error) }
+        } catch { return error.response() }
     }
 
     private func delete(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
             context.transport.end(try find(request, id), .closed)
             return HTTPResponse(.ok)
-        } catch { return Problem.response(error) }
+        } catch { return error.response() }
     }
 
     // MARK: - Layers
@@ -183,7 +183,7 @@ public final class WHEPEndpoint {
             default: break
             }
             return HTTPResponse(.ok, contentType: "application/json", JSONValue.object(desk.state.json).description)
-        } catch { return Problem.response(error) }
+        } catch { return error.response() }
     }
 
     private func makeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
@@ -193,20 +193,20 @@ public final class WHEPEndpoint {
             guard !names.isEmpty else { throw Refusal(.unknownLayer, sentence: "None of these events are told here.") }
             let location = WHEPResource.location(ofSession: id, behind: request.pathPrefix)
             return HTTPResponse(.created, headers: ["Location": "\(location)/events/\(names)"])
-        } catch { return Problem.response(error) }
+        } catch { return error.response() }
     }
 
     private func openEvents(_ request: HTTPRequest, _ id: String, _ names: String, _ exchange: HTTPExchange) {
         do throws(Refusal) {
             try events.open(try find(request, id), names: names, exchange)
-        } catch { exchange.respond(CrossOrigin.allow(Problem.response(error))) }
+        } catch { exchange.respond(CrossOrigin.allow(error.response())) }
     }
 
     private func closeEvents(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
         do throws(Refusal) {
             try find(request, id).desk.dismissListeners()
             return HTTPResponse(.ok)
-        } catch { return Problem.response(error) }
+        } catch { return error.response() }
     }
 
     /// POSTs that wait for the authorizer, from all viewers.

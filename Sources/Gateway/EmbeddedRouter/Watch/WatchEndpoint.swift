@@ -64,7 +64,7 @@ public final class WatchEndpoint {
         case (.get, .asset(let asset)), (.head, .asset(let asset)): exchange.respond(asset.response)
         case (.get, .events(let stageID)): open(stageID, request, exchange)
         case (.options, .events): exchange.respond(AnyOrigin.preflight)
-        default: exchange.respond(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
+        default: exchange.respond(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
         }
         return true
     }
@@ -84,14 +84,14 @@ public final class WatchEndpoint {
 extension WatchEndpoint {
     private func open(_ stageID: String, _ request: HTTPRequest, _ exchange: HTTPExchange) {
         guard let token = request.bearerToken else {
-            return exchange.respond(Problem.response(Refusal(.missingToken), headers: AnyOrigin.headers))
+            return exchange.respond(Refusal(.missingToken).response(headers: AnyOrigin.headers))
         }
         let asked = SubscribeRequest(token: token, stageID: stageID, source: request.source)
         let question = authorize(asked) { [unowned self] result in
             do throws(Refusal) {
                 try start(asked, (result ?? .failure(Refusal(.overloaded))).get(), exchange)
             } catch {
-                exchange.respond(Problem.response(error, headers: AnyOrigin.headers))
+                exchange.respond(error.response(headers: AnyOrigin.headers))
             }
         }
         if let question { exchange.onCancelled = { [unowned self] in replies.cancel(question) } }

@@ -37,7 +37,7 @@ final class PredecessorAnswers {
         replies.ask { reply in
             requests.send(PredecessorRequest(request: request, reply: reply))
         } then: { (response: HTTPResponse?) in
-            respond(response ?? Problem.response(Refusal(.sessionOutOfReach), headers: ["Retry-After": "2"]))
+            respond(response ?? Refusal(.sessionOutOfReach).response(headers: ["Retry-After": "2"]))
         }
         return true
     }

@@ -56,7 +56,7 @@ public final class SessionProxy {
 
     private static func response(_ result: Result<HTTPClientResponse, HTTPClientError>) -> HTTPResponse {
         guard case .success(let answer) = result else {
-            return Problem.response(Refusal(.sessionOutOfReach))
+            return Refusal(.sessionOutOfReach).response()
         }
         var response = HTTPResponse(HTTPStatus(answer.status), body: answer.body)
         for (name, value) in answer.headers where !hopByHop.contains(name) { response.headers.add(name, value) }

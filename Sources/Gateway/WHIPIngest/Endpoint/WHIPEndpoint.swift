@@ -60,7 +60,7 @@ public final class WHIPEndpoint {
         case (.post, .endpoint): post(request, answer)
         case (.patch, .session(let id)): patch(request, id, answer)
         case (.delete, .session(let id)): delete(request, id, answer)
-        default: answer(Problem.response(Refusal(.methodNotAllowed), headers: ["Allow": resource.allowedMethods]))
+        default: answer(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
         }
         return true
     }
@@ -95,7 +95,7 @@ public final class WHIPEndpoint {
 
     private func delete(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
         switch find(request, id, orEnded: true) {
-        case .failure(let refusal): respond(Problem.response(refusal))
+        case .failure(let refusal): respond(refusal.response())
         case .success(let entry):
             context.transport.end(entry, .closed)  // one that has ended stays as it is: the encoder only tidies up
             respond(HTTPResponse(.ok))  // 200: OBS warns at anything else
@@ -104,7 +104,7 @@ public final class WHIPEndpoint {
 
     private func patch(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
         switch find(request, id) {
-        case .failure(let refusal): respond(Problem.response(refusal))
+        case .failure(let refusal): respond(refusal.response())
         case .success(let entry): respond(context.transport.answerPatch(request, entry))
         }
     }
@@ -127,7 +127,7 @@ public final class WHIPEndpoint {
             guard isTaken else { throw Refusal(.unknownSession) }
         } catch {
             // A GET of what is not there, or somebody else's, says as little as one without a token.
-            respond(request.method == .get ? HTTPResponse(.noContent) : Problem.response(error))
+            respond(request.method == .get ? HTTPResponse(.noContent) : error.response())
         }
     }
 

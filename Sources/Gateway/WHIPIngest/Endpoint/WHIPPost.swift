@@ -152,6 +152,6 @@ final class WHIPPost {
         if refusal.code == .repeatedViolation, let grant, let seconds = endpoint.host?.retryAfter(for: grant) {
             headers["Retry-After"] = "\(seconds)"
         }
-        respond(Problem.response(refusal, headers: headers))
+        respond(refusal.response(headers: headers))
     }
 }

@@ -14,7 +14,7 @@ extension TransportContext {
         do throws(Refusal) { return try patch(request, entry) } catch {
             // RFC 5789 §2.2.
             let isOfAnotherType = error.code == .unsupportedContentType
-            return Problem.response(error, headers: isOfAnotherType ? ["Accept-Patch": SDPFragment.contentType] : [:])
+            return error.response(headers: isOfAnotherType ? ["Accept-Patch": SDPFragment.contentType] : [:])
         }
     }
 

@@ -29,7 +29,6 @@ public struct OfferRequest: Sendable {
 
     /// The answer to a request that is none.
     public static func response(_ refusal: Refusal) -> HTTPResponse {
-        Problem.response(
-            refusal, headers: refusal.code == .unsupportedContentType ? ["Accept-Post": "application/sdp"] : [:])
+        refusal.response(headers: refusal.code == .unsupportedContentType ? ["Accept-Post": "application/sdp"] : [:])
     }
 }
