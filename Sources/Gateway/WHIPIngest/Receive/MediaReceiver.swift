@@ -28,7 +28,7 @@ final class MediaReceiver {
     private var outlet: Outlet?
     private var gathered: GatheredRun
     /// By layer.
-    private let waitingSets: [WaitingSets]
+    private let waitingSets: [WaitingParameterSets]
     /// Any of them; asked with every packet.
     private var setsWait = false
 
@@ -49,7 +49,7 @@ final class MediaReceiver {
         self.metrics = metrics
         gathered = GatheredRun(in: room)
         reception = PacketReception(offer: offer)
-        waitingSets = reception.layers.map { _ in WaitingSets() }
+        waitingSets = reception.layers.map { _ in WaitingParameterSets() }
         feedbackWriter = FeedbackWriter(maximumBitrate: maximumBitrate, metrics: metrics)
     }
 
@@ -187,7 +187,7 @@ final class MediaReceiver {
     }
 
     /// - Returns: as `add`.
-    private func release(_ sets: WaitingSets, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
+    private func release(_ sets: WaitingParameterSets, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
         var (startsKeyframe, isFirst) = (startsKeyframe, false)
         for packet in sets.packets {
             if add(packet, of: track, startsKeyframe, at: now) { isFirst = true }

@@ -2,7 +2,7 @@ import StageHub
 
 /// Packets of one layer that brought parameter sets, until the slice behind them comes: only that tells whether a keyframe begins
 /// with them. Who begins there cannot do without them, and encoders may repeat them before any picture. Confined.
-@safe final class WaitingSets {
+@safe final class WaitingParameterSets {
     /// Their payloads lie in `memory`.
     private(set) var packets: [MediaPacket] = []
     /// As much as the most that has waited takes: little of most encoders, none of a layer that never comes.

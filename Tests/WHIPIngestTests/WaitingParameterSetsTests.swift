@@ -4,9 +4,9 @@ import Testing
 @testable import WHIPIngest
 
 @Suite("Parameter sets that wait for their slice")
-struct WaitingSetsTests {
+struct WaitingParameterSetsTests {
     @Test func `what waits stays whole while more comes than usual, up to 8,192 bytes`() {
-        let sets = WaitingSets()
+        let sets = WaitingParameterSets()
         let payloads = (0..<9).map { [UInt8](repeating: UInt8($0), count: 900) }
         let kept = payloads.enumerated().map { Self.keep($1, number: Int64($0), in: sets) }
         #expect(kept == Array(repeating: true, count: 9))
@@ -17,7 +17,7 @@ struct WaitingSetsTests {
     }
 
     @Test func `no more than sixteen packets wait, and those of the next picture find room again`() {
-        let sets = WaitingSets()
+        let sets = WaitingParameterSets()
         let kept = (0..<17).map { Self.keep([1], number: $0, in: sets) }
         #expect(kept == Array(repeating: true, count: 16) + [false])
         sets.removeAll()
@@ -26,7 +26,7 @@ struct WaitingSetsTests {
         #expect(isKept && sets.packets.map { Array($0.payload) } == [[2, 3]])
     }
 
-    private static func keep(_ payload: [UInt8], number: Int64, in sets: WaitingSets) -> Bool {
+    private static func keep(_ payload: [UInt8], number: Int64, in sets: WaitingParameterSets) -> Bool {
         payload.withUnsafeBytes {
             sets.keep(MediaPacket(sequenceNumber: number, timestamp: 0, marker: false, payload: $0))
         }
