@@ -23,26 +23,28 @@ struct RebindingTests {
     }
 
     /// How many of so many packets are tried.
-    private func tried(_ count: Int, of source: UInt32, by rebinding: inout Rebinding, isShared: Bool) -> Int {
+    private func tried(_ count: Int, of source: UInt32, by rebinding: inout Rebinding, hasPredecessor: Bool) -> Int {
         var tried = 0
-        for _ in 0..<count where !rebinding.candidates(source: source, at: clock.now, isShared: isShared).isEmpty { tried += 1 }
+        for _ in 0..<count where !rebinding.sessionsToTry(source: source, at: clock.now, hasPredecessor: hasPredecessor).isEmpty {
+            tried += 1
+        }
         return tried
     }
 
     @Test func `strangers' packets and those that may be ours have one budget, anew each second`() {
         var rebinding = Rebinding(directory)
-        let ofNobody = tried(150, of: nobodys, by: &rebinding, isShared: false)
-        let ofOurs = tried(500, of: named, by: &rebinding, isShared: false)
+        let ofNobody = tried(150, of: nobodys, by: &rebinding, hasPredecessor: false)
+        let ofOurs = tried(500, of: named, by: &rebinding, hasPredecessor: false)
         #expect(ofNobody == 0 && ofOurs == RebindingBudget.maximumPerSecond - 150)
         clock.advance(by: .seconds(1))
-        let ofNextSecond = tried(500, of: named, by: &rebinding, isShared: false)
+        let ofNextSecond = tried(500, of: named, by: &rebinding, hasPredecessor: false)
         #expect(ofNextSecond == RebindingBudget.maximumPerSecond)
     }
 
     @Test func `with a process before us only what may be ours is paid for`() {
         var rebinding = Rebinding(directory)
-        let ofNobody = tried(500, of: nobodys, by: &rebinding, isShared: true)
-        let ofOurs = tried(500, of: named, by: &rebinding, isShared: true)
+        let ofNobody = tried(500, of: nobodys, by: &rebinding, hasPredecessor: true)
+        let ofOurs = tried(500, of: named, by: &rebinding, hasPredecessor: true)
         #expect(ofNobody == 0 && ofOurs == RebindingBudget.maximumPerSecond)
     }
 

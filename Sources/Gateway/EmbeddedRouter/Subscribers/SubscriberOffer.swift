@@ -98,14 +98,14 @@ struct SubscriberSection: Sendable, Equatable {
             }
             return opus
         }
-        let candidates = formats.maps.filter { map in
+        let offered = formats.maps.filter { map in
             map.isEncoding("H264", clockRate: 90_000) && formats.parameters(of: map.payloadType)?["packetization-mode"] == "1"
         }
-        let preferred = candidates.first { map in
+        let preferred = offered.first { map in
             let profile = formats.parameters(of: map.payloadType)?["profile-level-id"]?.lowercased() ?? ""
             return profile.hasPrefix("42e0")
         }
-        guard let chosen = preferred ?? candidates.first else {
+        guard let chosen = preferred ?? offered.first else {
             throw Refusal(.noH264, sentence: "The offer's video track does not receive H.264 in packetization mode 1.")
         }
         return chosen

@@ -135,10 +135,10 @@ extension AcceptedSection {
     private static func chooseH264(
         _ formats: OfferedFormats, _ rules: OfferRules
     ) throws(Refusal) -> (RTPMap, FormatParameters?, String) {
-        let candidates = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
+        let offered = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
             .map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
-        let ranked = candidates.enumerated().map { (rank: rank($1.parameters), index: $0, candidate: $1) }
-        guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.candidate else { throw Refusal(.noH264) }
+        let ranked = offered.enumerated().map { (rank: rank($1.parameters), index: $0, format: $1) }
+        guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.format else { throw Refusal(.noH264) }
         let profile = profileLevelID(best.parameters)
         if let accepted = rules.acceptedProfiles, !accepted.contains(UInt8(profile >> 16)) {
             let name = SequenceParameterSet.profileName(UInt8(profile >> 16))

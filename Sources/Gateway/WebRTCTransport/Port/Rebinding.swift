@@ -20,12 +20,13 @@ struct Rebinding {
     func entry(at key: TupleKey) -> (any TransportEntry)? { known[key] }
 
     /// The sessions that a packet from elsewhere is to be tried with: those that have its source, as long as the budget lasts.
-    /// - Parameter isShared: most such packets are for the sessions of a process before us: only what may be ours is paid for then.
-    mutating func candidates(source: UInt32, at now: MonotonicTime, isShared: Bool) -> [any TransportEntry] {
-        guard isShared || budget.allows(now) else { return [] }
+    /// - Parameter hasPredecessor: a process before us still has sessions, and most such packets are for those: only what may be
+    ///   ours costs budget then.
+    mutating func sessionsToTry(source: UInt32, at now: MonotonicTime, hasPredecessor: Bool) -> [any TransportEntry] {
+        guard hasPredecessor || budget.allows(now) else { return [] }
         // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
         let named = directory.entries(source: source)
-        return named.isEmpty || !isShared || budget.allows(now) ? named : []
+        return named.isEmpty || !hasPredecessor || budget.allows(now) ? named : []
     }
 
     /// Something genuine of the session came over that tuple.

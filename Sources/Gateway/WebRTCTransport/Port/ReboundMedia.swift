@@ -30,16 +30,16 @@ final class ReboundMedia {
         let (key, now) = (datagram.path.key, datagram.arrival)
         if let entry = rebinding.entry(at: key) { return receive(datagram, of: entry) }
         guard let ssrc = unsafe datagram.bytes.ssrc else { return context.metrics.garbage.increment() }
-        let candidates = rebinding.candidates(source: ssrc, at: now, isShared: handover.hasPredecessor)
-        for entry in candidates {
+        let sessions = rebinding.sessionsToTry(source: ssrc, at: now, hasPredecessor: handover.hasPredecessor)
+        for entry in sessions {
             guard let transport = transports[entry] else { continue }
             if trial.attempt(datagram, { unsafe transport.receiveRebound(datagram.payload, at: now) }) {
                 return learn(key, of: entry)
             }
         }
         let isPassed = handover.pass(datagram)
-        guard isPassed || !candidates.isEmpty else { return context.metrics.garbage.increment() }
-        for entry in candidates {
+        guard isPassed || !sessions.isEmpty else { return context.metrics.garbage.increment() }
+        for entry in sessions {
             guard let worker = entry.transport.worker, worker != index else { continue }
             tryElsewhere(datagram, of: entry, to: worker)
         }
