@@ -1,6 +1,6 @@
 import H264
 
-/// One of a thing for each layer that a publish may have, by the layer's place. As many as in StageHub, which the contract does not
+/// One element for each layer that a publish may have, by the layer's place. As many as in StageHub, which the contract does not
 /// know.
 typealias ByLayer<Element> = InlineArray<3, Element>
 

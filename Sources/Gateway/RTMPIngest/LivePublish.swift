@@ -6,14 +6,14 @@ import Wire
 
 /// The media of a live publish, and the timers that watch it.
 ///
-/// A class, because every message asks for it: a struct's copy is as many references counted up and down as it has.
+/// A class, because every message asks for it: to copy a struct would be to count each of its references up and down.
 final class LivePublish {
     let pipeline: RTMPPublishPipeline
     /// Ends the publish when no media has come for long: it looks at `lastMedia` when its time has come.
     let silence: TimerWatch
     /// Once a second.
     let tick: TimerWatch
-    /// When a message came last: a store a message, in place of a timer that is set anew.
+    /// When the last message came: one store for each, where a timer would have to be set anew.
     var lastMedia: MonotonicTime
     private var networkTest = NetworkTest()
 
@@ -27,7 +27,7 @@ final class LivePublish {
         pipeline.end(reason)
     }
 
-    /// What it came to, for the line of its end.
+    /// What the publish came to, for the log line about its end.
     func figures(because reason: SessionEnd) -> LogFields {
         let counters = pipeline.counters
         return [
@@ -40,7 +40,7 @@ final class LivePublish {
 
     func secondPassed() { networkTest.secondPassed(byteCount: byteCount) }
 
-    /// Of one that has ended without a goodbye.
+    /// Whether this was a network test. Asked of a publish that ended without a goodbye.
     var wasNetworkTest: Bool { networkTest.isLikely(byteCount: byteCount) }
 
     private var byteCount: Int {

@@ -5,7 +5,7 @@ import Wire
 /// Enhanced RTMP v2 recommends 0 for the best track and rising numbers for lesser ones; it demands neither.
 struct MainTrack {
     private(set) var id: UInt8 = 0
-    /// It has come.
+    /// Whether it is settled which track this is.
     private(set) var isKnown = false
     private var lowest = UInt8.max
     /// When the first of the others came.

@@ -1,7 +1,7 @@
 import RTMP
 import Refusals
 
-/// What a connection that cannot go on is called: to its encoder, in the log, and as the label of its metric.
+/// The refusal that ends a connection which breaks the protocol: its encoder, the log and the metric's label show it.
 extension RTMPError {
     var refusal: Refusal { Refusal(code, sentence: "\(opening): \(explanation).") }
 
@@ -27,6 +27,6 @@ extension RTMPError {
 }
 
 extension RefusalCode {
-    /// Those that an `RTMPError` comes to.
+    /// The codes that an `RTMPError` may have.
     static let ofRTMPErrors: [RefusalCode] = [.notRTMP, .malformedRTMP, .excessiveRTMP, .malformedCommand, .outOfTurn]
 }

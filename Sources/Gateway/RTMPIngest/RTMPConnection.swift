@@ -29,14 +29,14 @@ final class RTMPConnection {
     private static let maximumPendingWriteByteCount = 64 << 10
 
     let id: UInt64
-    /// Has its connections until they are forgotten.
+    /// Keeps its connections until it forgets them, and so outlives them.
     unowned let ingest: RTMPIngest
     let transport: any ConnectionTransport
     /// What logs, the API and the console tell of it.
     private(set) var story: ConnectionStory
     /// The latest publish; its answers may come when it is over.
     private(set) var publish: RTMPPublish?
-    /// Under which it counts among the connections that have not published; nil until it does, and once it publishes.
+    /// The address by which it counts among the connections that have not published; nil while it is not among them.
     var countedAddress: IPAddress?
     /// What the process's count knows of this connection's unfinished messages.
     var countedByteCount = 0

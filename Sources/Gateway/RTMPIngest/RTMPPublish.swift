@@ -13,9 +13,9 @@ import Wire
 final class RTMPPublish {
     /// Of the connection's publishes: orders from other threads say which one they mean.
     let number: UInt64
-    /// Has the answers under way.
+    /// Owns the answers under way: none comes once it is gone.
     private unowned let ingest: RTMPIngest
-    /// Owns its publishes; answers that come when both are over touch it no more.
+    /// Owns its publishes. An answer that comes when both are over no longer touches it.
     private unowned let connection: RTMPConnection
     private let holder: LocalHolder
     private var request: PublishRequest

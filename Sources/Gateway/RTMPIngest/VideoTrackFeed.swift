@@ -15,11 +15,11 @@ final class VideoTrackFeed {
     /// Nil while it has no place.
     private var writer: AccessUnitWriter?
     private var record: AVCDecoderConfigurationRecord?
-    /// Of the record, at hand for every frame: the record itself would be copied.
+    /// The record's, at hand for every frame: to ask the record would be to copy it.
     private var lengthSize: Int?
     private var found = NALUnitList()
     private(set) var refusedCodec: VideoCodec?
-    /// Its place was another track's, whose pictures its own do not follow.
+    /// Its place was another track's, whose pictures do not go on in its own: the next one must be a keyframe.
     private var awaitsKeyframe = false
     /// Of the last frame that was forwarded: its decoding time, and whether a decoder can start there.
     private(set) var lastMediaTime: Duration?

@@ -14,9 +14,9 @@ public final class Publication {
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
     public private(set) var formats: [TrackID: TrackFormat] = [:]
-    /// Those of video whose size is known, best first.
+    /// The layers of video whose size is known, best first.
     public var layers: [VideoLayer] { original?.layers ?? ladder.layers }
-    /// What they are called, by place; empty where there is one alone.
+    /// What the layers are called, by place; empty where there is only one.
     public var layerNames: [UInt8: String] {
         if let original { return original.layerNames }
         return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
@@ -26,12 +26,12 @@ public final class Publication {
     private let original: Publication?
     private var ladder = LayerLadder()
     private var limits: [ObjectIdentifier: Int] = [:]
-    /// Its sinks among them.
+    /// All who are told, the sinks among them.
     private var observers: [any PublicationObserver] = []
-    /// Those of them that take packets. Replaced, never changed in place: so reading it for every frame needs no check of exclusive
-    /// access.
+    /// The observers that take packets. Replaced, never changed in place, so that reading it for every frame needs no check of
+    /// exclusive access.
     private var receivers: [any MediaSink] = []
-    /// Those that keep audio as it came. Replaced as well.
+    /// The observers that keep audio as it came. Replaced as well.
     private var sourceAudioReceivers: [any SourceAudioSink] = []
     public private(set) var sourceAudioFormat: SourceAudioFormat?
 
@@ -44,7 +44,7 @@ public final class Publication {
         (counters, original) = (PublishCounters(), nil)
     }
 
-    /// The same media on a further stage: one count and one timeline, what comes is handed on by a sink of the original.
+    /// The same media on a further stage: it shares counters and timeline, and a sink of the original hands on what comes.
     public init(replicating original: Publication, grant: PublishGrant, lease: PublishLease, origin: PublishOrigin?) {
         (self.grant, self.lease, ingestProtocol) = (grant, lease, original.ingestProtocol)
         (self.origin, self.original, counters, timeline) = (origin, original, original.counters, original.timeline)

@@ -15,7 +15,7 @@ public protocol PublicationObserver: AnyObject {
     func ended(_ reason: SessionEnd)
 }
 
-/// All but the end is nobody's duty to take note of.
+/// Observers need not take note of anything but the end.
 extension PublicationObserver {
     public func formatChanged(_ track: TrackID, to format: TrackFormat) {}
     public func layersChanged() {}

@@ -36,7 +36,7 @@ public final class PublishCounters: Sendable {
     }
 }
 
-/// One of a thing for each layer that is told apart, by the layer's place: three.
+/// One element for each layer that is told apart, by the layer's place: three.
 public typealias ByLayer<Element> = InlineArray<3, Element>
 
 /// One track's or simulcast layer's share.

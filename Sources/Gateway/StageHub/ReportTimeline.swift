@@ -29,7 +29,7 @@ struct ReportTimeline {
         }
     }
 
-    /// A few: the one of a packet is found sooner by looking than by hashing.
+    /// A few: to look through them finds the track of a packet sooner than to hash.
     private var tracks: [Track] = []
     private var session = LowerEnvelope()
 

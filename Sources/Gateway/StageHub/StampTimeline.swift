@@ -3,8 +3,7 @@ import Wire
 /// The timeline of a publisher whose tracks carry stamps of one clock (RTMP): all tracks share one shift and one offset.
 ///
 /// Stamps are placed on a session media time that goes on over jumps; that media time is mapped to our clock by the lower
-/// envelope of (arrival − media time). All numbers are nanoseconds;
-/// sums wrap, since stamps are the encoder's to choose.
+/// envelope of (arrival − media time). All numbers are nanoseconds; sums wrap, since stamps are the encoder's to choose.
 struct StampTimeline {
     private struct Track {
         let id: TrackID
@@ -16,7 +15,7 @@ struct StampTimeline {
 
     private var envelope = LowerEnvelope()
     private var offset = SlewedOffset()
-    /// A few: the one of a frame is found sooner by looking than by hashing.
+    /// A few: to look through them finds the track of a frame sooner than to hash.
     private var tracks: [Track] = []
     private var shift: Int64 = 0
     private var rebased: MonotonicTime?

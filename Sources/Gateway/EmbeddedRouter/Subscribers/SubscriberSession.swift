@@ -13,9 +13,9 @@ import Wire
 /// Not Sendable on purpose: other threads reach it through its `SubscriberEntry`.
 final class SubscriberSession: TransportSession {
     let entry: SubscriberEntry
-    /// Keeps its session until both end.
+    /// Keeps this session until both end.
     private unowned let transport: PeerTransport
-    /// The port's, which has it as long as sessions.
+    /// Kept by the port for as long as it has sessions.
     private unowned let worker: EmbeddedRouterWorker
     private var video: SubscriberTrack?
     private var audio: SubscriberTrack?

@@ -142,7 +142,7 @@ public final class WHIPEndpoint {
         }
     }
 
-    /// - Parameter orEnded: takes a session too that has just ended.
+    /// - Parameter orEnded: whether a session that ended within the last minute will do as well.
     private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
         guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }

@@ -9,14 +9,14 @@ import WebRTCTransport
 import Wire
 
 /// One POST from its token to its answer: carries out what `PublishMachine` says until the session waits for its media
-/// (docs/design.md 7.3). Confined to the endpoint's loop; lives by the answers that it waits for.
+/// (docs/design.md 7.3). Confined to the endpoint's loop; the answers that it waits for keep it alive.
 final class WHIPPost {
-    /// Has the answers under way, which keep this POST.
+    /// Owns the answers under way, which keep this POST alive.
     private unowned let endpoint: WHIPEndpoint
     private let post: OfferRequest
     private var request: PublishRequest
     private let publish: Lock<PublishMachine>
-    /// From an offer on that can be served.
+    /// Nil until the offer has been found one that can be served.
     private var entry: SessionEntry?
     /// Nil once the POST is answered.
     private var respond: ((HTTPResponse) -> Void)?
@@ -61,7 +61,7 @@ final class WHIPPost {
 
     /// The token is good: is there something that this encoder has still to hear, and can its offer be served?
     private func examine(_ grant: PublishGrant) {
-        // It has been asked about, and a session lives by the grant: nothing keeps it as long as that.
+        // The token has been verified, and from here on the grant stands for it: a session does not keep the secret.
         request.credential = .token(Secret([]))
         request.settingsDigest = OfferSettings.digest(of: post.body, by: request.userAgent)
         var objection = endpoint.host?.rememberedRefusal(for: grant, request)

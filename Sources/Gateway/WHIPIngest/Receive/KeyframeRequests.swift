@@ -9,7 +9,7 @@ struct KeyframeRequests {
     private(set) var isDeaf = false
     private var probe = KeyframeProbe()
     private var isPaused = false
-    /// Asked to find out, it sent its keyframe when it would have sent it anyway.
+    /// When asked for a keyframe in order to find out, it sent one no sooner than it would have anyway.
     var ignoresRequests: Bool { probe.ignoresRequests }
 
     /// The start gate, unrecovered loss or the router wants one.

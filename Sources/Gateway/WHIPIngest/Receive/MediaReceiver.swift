@@ -29,7 +29,7 @@ final class MediaReceiver {
     private var gathered: GatheredRun
     /// By layer.
     private let waitingSets: [WaitingParameterSets]
-    /// Any of them; asked with every packet.
+    /// Whether packets wait in any of them. Asked with every packet.
     private var setsWait = false
 
     /// One object, so that a packet finds all of it in one access.

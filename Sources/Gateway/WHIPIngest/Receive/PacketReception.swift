@@ -7,10 +7,10 @@ import Wire
 
 /// What is known of one publisher's packets: whose they are, what is missing, where keyframes begin.
 ///
-/// It calls nobody: a packet is received in one access, and what others have to know of it stands in its `ReceivedPacket`.
+/// It calls nobody: receiving a packet is one access to it, and what others have to know stands in the `ReceivedPacket`.
 struct PacketReception {
     let offer: AcceptedOffer
-    /// At most a dozen: the one of a packet is found sooner by looking than by hashing.
+    /// At most a dozen: to look through them finds the source of a packet sooner than to hash.
     var sources: [RTPSource] = []
     /// By place, in the order of the offer's rids; one without simulcast.
     var layers: [LayerReception]
@@ -20,7 +20,7 @@ struct PacketReception {
     /// Requests for keyframes were agreed.
     let hasKeyframeRequests: Bool
     private(set) var hasRTP = false
-    /// Asked for with every batch, `takeNews` a few times in a session.
+    /// Whether `takeNews` has any. Asked with every batch, while `takeNews` is called a few times in a session.
     private(set) var hasNews = false
     private var news = PacketNews()
     private var gate = PublishGate(needsBothTracks: false)

@@ -26,7 +26,7 @@ public final class SessionEntry: Sendable {
     public var source: SocketAddress { request.source }
     public var userAgent: String { request.userAgent }
     let offer: AcceptedOffer
-    /// Its POST carries it up to the answer, then the worker that owns the session; whoever ends it, on any thread.
+    /// Driven by its POST up to the answer, then by the worker that owns the session; ended from any thread.
     let publish: Lock<PublishMachine>
     let context: WHIPContext
     let content: Lock<Content>

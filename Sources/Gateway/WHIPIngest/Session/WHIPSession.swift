@@ -12,9 +12,9 @@ import Wire
 /// Not Sendable on purpose: other threads reach it through its `SessionEntry` and the worker's mailbox.
 final class WHIPSession: TransportSession {
     let entry: SessionEntry
-    /// Keeps its session until both end.
+    /// Keeps this session until both end.
     private unowned let transport: PeerTransport
-    /// The port's, which has it as long as sessions.
+    /// Kept by the port for as long as it has sessions.
     private unowned let maker: WHIPSessionMaker
     private var context: WHIPContext { entry.context }
     let receiver: MediaReceiver

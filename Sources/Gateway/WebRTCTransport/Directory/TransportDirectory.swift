@@ -38,7 +38,7 @@ public final class ShardedTable<Key: Hashable & Sendable, Value: Sendable>: Send
 
 /// Sessions by the media sources they send, in 16 parts, each behind a mutex of its own. Sessions may share a number.
 final class SourceTable: Sendable {
-    /// Of sessions with the same number the latest so many are found.
+    /// Of more sessions with the same number only the latest are found.
     static let maximumPerSource = 16
 
     private let shards = (0..<16).map { _ in Lock<[UInt32: [any TransportEntry]]>([:]) }

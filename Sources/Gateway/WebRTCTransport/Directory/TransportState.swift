@@ -78,7 +78,7 @@ public final class TransportState: Sendable {
         state.compareExchange(expected: Self.pendingCode, desired: Self.endedCode, ordering: .acquiringAndReleasing).exchanged
     }
 
-    /// Its worker is behind by a whole mailbox: it looks here in its next round.
+    /// Leaves word for a worker whose mailbox is full: it looks here in its next round.
     func leave(_ reason: SessionEnd) { content.withLock { $0.untoldEnd = reason } }
 
     /// What was left for its worker. Costs one load as long as the session lives.

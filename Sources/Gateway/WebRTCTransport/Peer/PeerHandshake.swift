@@ -9,7 +9,7 @@ import Wire
 ///
 /// Datagrams come in, flights leave where its transport sends; the transport is told what comes of it, the keys or an end.
 final class PeerHandshake {
-    /// Owns its handshake.
+    /// Owns this handshake, and so outlives it.
     private unowned let transport: PeerTransport
     private let state: TransportState
     private var dtls: DTLSConnection?

@@ -13,7 +13,7 @@ public final class PeerTransport {
     public let entry: any TransportEntry
     /// The entry's, here because every packet needs it.
     private let state: TransportState
-    /// Has its sessions until they end.
+    /// Keeps its transports until they end, and so outlives this one.
     public unowned let port: MediaPort
     /// What is done with the media; the transport keeps it alive.
     public internal(set) var session: (any TransportSession)?
@@ -21,7 +21,7 @@ public final class PeerTransport {
     public private(set) var path: MediaPath
     /// Tuples from which a check of this session came, here or on another worker.
     private var validated: [MediaPath] = []
-    /// Under which the directory knows this session.
+    /// The media sources by which the directory finds this session.
     var sources: [UInt32] = []
     /// Tuples without a check whose worker was told of this session.
     private var rebound: [MediaPath] = []

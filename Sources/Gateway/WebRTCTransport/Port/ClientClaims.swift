@@ -1,8 +1,8 @@
 import EventLoop
 import Wire
 
-/// When sessions whose DTLS client we are, who goes first, are claimed: at USE-CANDIDATE, or 100 ms after the first check where none
-/// says so. Confined to the loop.
+/// When to claim sessions in which we are the DTLS client and so speak first: at USE-CANDIDATE, or 100 ms after the first check
+/// where none has it. Confined to the loop.
 final class ClientClaims {
     /// It is time for the session, by the tuple of that check.
     var onDue: (any TransportEntry, MediaPath, _ now: MonotonicTime) -> Void = { _, _, _ in }

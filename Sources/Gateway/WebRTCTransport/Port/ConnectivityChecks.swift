@@ -2,8 +2,8 @@ import GatewayMetrics
 import STUN
 import Wire
 
-/// The only thing that is taken from everybody (RFC 8445 §7.3): whose a check is, whether its password is right, and our answer.
-/// Confined to the loop.
+/// Connectivity checks (RFC 8445 §7.3), the only thing that we take from strangers: finds the session that a check is for,
+/// verifies its password, and answers. Confined to the loop.
 @safe final class ConnectivityChecks {
     /// What a datagram is found to be.
     enum Verdict {

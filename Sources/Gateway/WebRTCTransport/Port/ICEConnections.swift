@@ -32,8 +32,8 @@ import Wire
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// Takes a connection of one of our ports. When too many have shown no check the oldest one goes, of an address that has its
-    /// share the newest.
+    /// Takes a connection of one of our ports. When too many have shown no check, the oldest of them makes room; from an address
+    /// that has its share already, the newcomer is refused.
     func accept(_ stream: TCPStream) {
         // A NAT may give one port to two encoders, one at each of our ports: the peer's address alone tells a connection.
         guard connections[stream.remoteAddress] == nil, connections.count < Self.maximumCount || endOldest() else {
@@ -41,7 +41,7 @@ import Wire
         }
         let answer = strangers.admit(stream.remoteAddress.ip)
         guard answer != .tooManyFromAddress else { return refuse(stream) }
-        // Itself it cannot displace: it is not among them yet.
+        // The newcomer cannot displace itself: it is not among them yet.
         if answer == .admittedOverLimit { endOldest() }
         lastNumber += 1
         let connection = add(stream)
@@ -171,7 +171,7 @@ extension MediaPort {
     private var deadline: TimerWatch?
     private var receivedBytes = 0
     private(set) var isAuthenticated = false
-    /// By which it waits among those without a check; nil for one that has shown one.
+    /// Its number among those that have shown no check; nil once it has shown one.
     var strangerNumber: UInt64?
     /// Goes to another worker at the end of this turn: nothing more is read here.
     var isMoving = false
@@ -245,7 +245,7 @@ extension MediaPort {
         return offset
     }
 
-    /// Not what belongs here: `onClosed` follows.
+    /// What came does not belong here; `onClosed` follows.
     private func refuse() { stream.closeAfterFlush() }
 
     /// As long as a UDP slot; nothing we negotiate is longer.
@@ -256,8 +256,8 @@ extension MediaPort {
     private static let maximumPending = 524_288
 }
 
-/// Where the connections of a loop put the datagram that they hand out, which is done with when that returns: one place is enough
-/// for all. In-place work may touch a little more than the datagram.
+/// Where the connections of a loop put the datagram that they hand out. Whoever gets it is done with it on return, so that one
+/// slot serves them all. Work in place may touch a little more than the datagram.
 @safe private final class DatagramSlot {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ICEConnection.maximumFrame + 64, alignment: 8)
 

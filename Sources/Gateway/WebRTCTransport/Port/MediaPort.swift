@@ -28,7 +28,7 @@ import Wire
     let certificateContexts = DTLSContexts()
     private let validated: ValidatedMedia
     private let rebound: ReboundMedia
-    /// What peers of sessions that ended by silence are answered with.
+    /// Answers for peers whose sessions ended by silence.
     private var farewells = Farewells()
     private let clock: PortClock
     /// The kernel's drops that are in the metric.

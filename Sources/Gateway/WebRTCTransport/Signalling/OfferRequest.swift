@@ -27,7 +27,7 @@ public struct OfferRequest: Sendable {
         } catch { throw malformed("The SDP offer is malformed: \(error).") }
     }
 
-    /// The answer to a request that is none.
+    /// The answer to a request that is no such POST.
     public static func response(_ refusal: Refusal) -> HTTPResponse {
         refusal.response(headers: refusal.code == .unsupportedContentType ? ["Accept-Post": "application/sdp"] : [:])
     }
