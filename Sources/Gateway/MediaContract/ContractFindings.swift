@@ -13,7 +13,7 @@ struct ContractFinding: Equatable, Sendable {
 struct ContractFindings {
     let ingest: ContractMonitor.Ingest
     private(set) var rules: ContractSettings
-    /// There is something to take: `takeNews()`.
+    /// Whether `takeNews()` has any.
     private(set) var hasNews = false
     /// The publish must end: the rest of its media is not judged.
     private(set) var isOver = false
@@ -99,7 +99,7 @@ struct ContractFindings {
         if let deadline = faults.deadline, now >= deadline { conclude(at: now) }
     }
 
-    /// What is so now, by precedence.
+    /// The faults that the stream has now, by precedence.
     func present(at now: MonotonicTime) -> [ContractFinding] { faults.present(at: now) }
 
     private mutating func warn(_ finding: ContractFinding, at now: MonotonicTime) {

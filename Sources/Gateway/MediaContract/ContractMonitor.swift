@@ -12,7 +12,7 @@ public struct ContractMonitor {
     public enum Ingest: Sendable { case rtmp, whip }
 
     public var rules: ContractSettings { findings.rules }
-    /// There is something to take: `takeNews()`.
+    /// Whether `takeNews()` has any.
     public var hasNews: Bool { findings.hasNews }
     /// The publish must end: the rest of its media is not judged.
     public var isOver: Bool { findings.isOver }

@@ -23,7 +23,7 @@ struct ContractSightings: Sendable {
     /// Two rules are not for every publish.
     var judgesTracks: Bool
     var judgesKeyframes: Bool
-    /// Those that are so now, by precedence.
+    /// The faults that the stream has now, by precedence.
     var faults: [ContractFinding]
 
     var published = PublishedLayers()

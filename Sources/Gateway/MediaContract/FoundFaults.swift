@@ -85,7 +85,7 @@ struct FoundFaults {
         }
     }
 
-    /// What is so now, by precedence.
+    /// The faults that the stream has now, by precedence.
     func present(at now: MonotonicTime) -> [ContractFinding] {
         let present = entries.filter { entry in
             entry.isGround || entry.isWarning && (entry.finding.fault.isLasting || entry.isRecent(at: now))

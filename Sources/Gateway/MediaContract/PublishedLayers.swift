@@ -15,7 +15,7 @@ struct PublishedLayers: Sendable {
     var areSeveral: Bool { places.count > 1 }
     var isEmpty: Bool { places.isEmpty }
 
-    /// The largest one, of which there must be enough.
+    /// The largest one, by which minima are judged.
     var top: (place: UInt8, size: PictureSize)? {
         guard let place = places.first, let size = sizes[Int(place)] else { return nil }
         return (place, size)
@@ -72,6 +72,6 @@ extension PublishedLayers {
         return "layer\(places.count == 1 ? "" : "s") \(places.map(fullName).joined(separator: ", ")): "
     }
 
-    /// Before what is said of all of them taken together.
+    /// Begins what is said about all layers together.
     static let sum = "all layers together: "
 }

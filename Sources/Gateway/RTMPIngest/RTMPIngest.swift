@@ -18,7 +18,7 @@ public final class RTMPIngest {
     public let environment: RTMPIngestEnvironment
     /// Given once, before the first connection.
     public weak var host: (any PublishHost<ContractSession>)?
-    /// What peers get that begin with TLS on the RTMP port; a reloaded certificate is put here.
+    /// For peers that begin with TLS on the RTMP port; a reloaded certificate is put here.
     public var tls: TLSContext?
 
     let loop: EventLoop
@@ -48,7 +48,7 @@ public final class RTMPIngest {
     /// Connections of this worker.
     public var connectionCount: Int { connections.count }
 
-    /// Ends everything, encoders are told nothing: they reconnect.
+    /// Ends everything without a word to encoders, so that they reconnect.
     public func stop() {
         for connection in Array(connections.values) { connection.end(.shutdown) }
     }
@@ -107,7 +107,7 @@ public final class RTMPIngest {
             connection.story.log(.info, "rtmp_too_many_from_address")
             return false
         }
-        // Itself it cannot displace: it is not among them yet.
+        // The newcomer cannot displace itself: it is not among them yet.
         if answer == .admittedOverLimit { endOldestUnpublished() }
         connection.countedAddress = connection.source.ip
         unpublished.append(connection.id)
@@ -140,7 +140,7 @@ public final class RTMPIngest {
         environment.admission.closed()
     }
 
-    /// A connection publishes, or is gone: it counts no longer among those that have not.
+    /// A connection publishes or is gone: it no longer counts among those that have not published.
     func leaveAdmission(_ connection: RTMPConnection) {
         guard let address = connection.countedAddress else { return }
         connection.countedAddress = nil

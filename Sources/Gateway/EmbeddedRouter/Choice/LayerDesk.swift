@@ -43,7 +43,7 @@ final class LayerDesk: Sendable {
 
     var state: LayerState { content.withLock { $0.state } }
 
-    /// Whether a request about the session comes no sooner behind such a one than those of a page do.
+    /// Whether requests about the session come as seldom as those of a page do.
     func isUnhurried(at now: MonotonicTime) -> Bool {
         content.withLock { $0.requests.take(at: now) }
     }
@@ -87,7 +87,7 @@ final class LayerDesk: Sendable {
 
     /// Of all sessions.
     private static let streamCount = Atomic<Int>(0)
-    /// A page has one; a second one while it comes anew.
+    /// A page has one, and for a moment a second one when it is loaded anew.
     static let maximumListeners = 2
     /// The watch page asks every two seconds, and whenever its viewer chooses.
     static let requestInterval = Duration.milliseconds(500)

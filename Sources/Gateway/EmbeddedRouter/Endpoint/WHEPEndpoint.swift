@@ -61,7 +61,7 @@ public final class WHEPEndpoint {
             answer(
                 context.transport.optionsResponse(
                     to: request, allowed: resource.allowedMethods, isSession: resource.isSession))
-        // By the type that it takes, players tell a URL of WHEP from others.
+        // Players tell a WHEP URL from others by this content type.
         case (.get, .participant), (.head, .participant): answer(HTTPResponse(.ok, headers: ["Content-Type": "application/sdp"]))
         case (.get, .session), (.head, .session): answer(HTTPResponse(.noContent))
         case (.post, .participant(let key)): post(request, key, answer)

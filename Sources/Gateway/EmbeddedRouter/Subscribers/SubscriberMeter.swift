@@ -30,7 +30,7 @@ struct SubscriberMeter {
 
     mutating func sent(byteCount: Int) { self.byteCount += byteCount }
 
-    /// What was sent since there were `before` bytes was sound.
+    /// Counts as sound what was sent since `byteCount` was `before`.
     mutating func soundSent(since before: Int) { soundByteCount += byteCount - before }
 
     mutating func packetSent() { statistics.packets += 1 }

@@ -64,7 +64,7 @@ final class MediaBlock: Sendable {
 
     var bytes: [UInt8] { unsafe content.bytes }
     var packets: [Packet] { unsafe content.packets }
-    /// What its packets are of; a keyframe's when a decoder can start with the first of them.
+    /// The run that its packets are from; a keyframe's where a decoder can start with the first of them.
     var run: MediaRun { unsafe content.run }
     var track: TrackID { unsafe content.run.track }
     var isKeyframe: Bool { unsafe content.run.isKeyframe }

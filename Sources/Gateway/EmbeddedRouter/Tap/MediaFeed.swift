@@ -67,7 +67,7 @@ struct LayerSet: Sendable, Equatable {
     mutating func insert(_ layers: LayerSwitch) {
         guard let target = layers.target else { return }
         insert(target)
-        // Of one that rests until the target begins nothing is sent.
+        // Nothing is sent of a layer that rests until the target begins.
         if let flowing = layers.flowing { insert(flowing) }
     }
 
@@ -80,7 +80,7 @@ final class MediaFeedWriter {
     /// When the block in each slot came.
     private var arrivals = [MonotonicTime](repeating: .zero, count: MediaFeed.capacity)
     private var isLagging = false
-    /// Whose next keyframe has to come before anything else of theirs.
+    /// The layers that go on at their next keyframe and not before.
     private var awaitsKeyframe = LayerSet()
 
     /// Whether the reader wanted what was looked for last.
@@ -95,7 +95,7 @@ final class MediaFeedWriter {
 
     enum Outcome {
         case handedOver, skipped, fellBehind
-        /// Left out because its layer goes on at a keyframe alone.
+        /// Left out, because its layer goes on at a keyframe only.
         case awaitsKeyframe
     }
 

@@ -16,7 +16,7 @@ final class PublisherTap: MediaSink {
     private var epoch: UInt32 = 0
     /// By layer, sound last.
     private var clockRead = unread
-    /// What readers were told last, and when it was looked at whether that holds.
+    /// What readers were told last, and when that was last compared with what is so.
     private var toldLayers: [VideoLayer] = []
     private var ratesRead = MonotonicTime.zero
     /// By layer.
@@ -163,7 +163,7 @@ struct WatchedKey: Hashable, Sendable {
 
 /// A publication that can be subscribed to, as all workers see it.
 struct LiveTap: Sendable, Equatable {
-    /// Of this publish: a takeover has another one.
+    /// Tells this publish from others of the same participant: a takeover has another number.
     var number: UInt64
     var key: WatchedKey
     /// The index of the worker that owns the publication.

@@ -12,7 +12,7 @@ struct ViewerKey: Hashable, Sendable {
 final class ViewerAllowances: Sendable {
     private struct Session {
         var id: String
-        /// Smoothed: one keyframe is no need.
+        /// Smoothed, so that one keyframe does not look like a need.
         var bitsPerSecond: Int
     }
 

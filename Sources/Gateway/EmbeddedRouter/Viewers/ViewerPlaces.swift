@@ -22,7 +22,7 @@ struct ViewerPlaces {
         var token: [UInt8]
         var address: IPAddress
         var stageID: String
-        /// Not yet connected: it has nothing to lose.
+        /// Whether it may be displaced: it is not connected yet, and loses nothing.
         var makesWay: Bool
     }
 

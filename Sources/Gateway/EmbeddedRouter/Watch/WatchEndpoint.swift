@@ -28,7 +28,7 @@ public final class WatchEndpoint {
     private var lastNumber = 0
     private var timers: [TimerWatch] = []
 
-    /// A stream that ends because its place was given away or its token taken.
+    /// Asks for the end of a stream whose place was given away, or whose token was taken away.
     private struct Ending: Sendable {
         var number: Int
         var refusal: Refusal
@@ -110,7 +110,7 @@ extension WatchEndpoint {
         guard let notices, let endings else { throw Refusal(.overloaded) }
         lastNumber += 1
         let number = lastNumber
-        // Whoever opens the page ever again looks at the newest.
+        // Whoever opens the page again and again looks at the newest one.
         let place = try viewers.enter(
             .init(grant: grant, token: request.token, source: request.source.ip, makesWay: true) { [sender = endings.sender] in
                 sender.send(Ending(number: number, refusal: $0))
@@ -177,7 +177,7 @@ private enum AnyOrigin {
 final class WatchStream {
     /// The endpoint's name for it.
     let number: Int
-    /// What it showed at the inbox, and shows again while it lives.
+    /// What it opened with: its token is checked again while it lives.
     let request: SubscribeRequest
     /// The board's name for it.
     let watcher: Int

@@ -2,8 +2,8 @@ import HTTP
 import OpenSSL
 import Wire
 
-/// What a node says of a request that it passes on, in `Stagedoor-Hop`: when, and for whom. Only who has the platform's key can say
-/// it, so each encoder keeps its own share of the owner's request rate.
+/// What a node says of a request that it passes on, in `Stagedoor-Hop`: when, and for whom. Only a node, which has the platform's
+/// key, can say it, so that at the session's owner each encoder has its own share of the request rate.
 ///
 /// `SECONDS;ADDRESS;CODE`, the code being an HMAC-SHA-256 in hexadecimal over these and the request's method and path.
 struct NodeHop: Equatable {

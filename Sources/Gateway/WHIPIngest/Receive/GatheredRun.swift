@@ -47,8 +47,8 @@ struct GatheredRun {
     private static let maximumCount = 64
 }
 
-/// Room for the packets of runs, for all sessions of a worker: each would keep as much as its longest run took, and needs it only
-/// from a batch's first packet of its own to the batch's end.
+/// Room for the packets of runs, shared by all sessions of a worker: each needs it only from its first packet in a batch to the
+/// batch's end, and room of its own would stay as large as its longest run was.
 final class RunRoom {
     private var free: [[MediaPacket]] = []
 

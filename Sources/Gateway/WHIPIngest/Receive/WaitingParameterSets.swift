@@ -1,11 +1,11 @@
 import StageHub
 
-/// Packets of one layer that brought parameter sets, until the slice behind them comes: only that tells whether a keyframe begins
-/// with them. Who begins there cannot do without them, and encoders may repeat them before any picture. Confined.
+/// Packets of one layer that brought parameter sets, kept until the slice behind them comes: encoders may repeat their sets before
+/// any picture, and only the slice tells whether a keyframe begins with them, which nobody can decode without. Confined.
 @safe final class WaitingParameterSets {
     /// Their payloads lie in `memory`.
     private(set) var packets: [MediaPacket] = []
-    /// As much as the most that has waited takes: little of most encoders, none of a layer that never comes.
+    /// Grows to the most that has waited: little for most encoders, nothing for a layer that never comes.
     private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var byteCount = 0
 
@@ -13,7 +13,7 @@ import StageHub
 
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Copies a packet. What was handed out of here before must not be in use any more when the first one is kept.
+    /// Copies a packet. The first one after `removeAll` overwrites what was handed out before, which must be out of use by then.
     /// - Returns: false where there is no room.
     func keep(_ packet: MediaPacket) -> Bool {
         guard packets.count < Self.maximumCount else { return false }

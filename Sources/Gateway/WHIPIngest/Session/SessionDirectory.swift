@@ -17,14 +17,16 @@ public final class SessionDirectory: Sendable {
     /// Sessions that ended lately, oldest first: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
     public func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
-    /// A session that ended within the last minute: its publisher may still want to know why, and to delete it (OBS does so after
-    /// its close_notify).
+
+    /// A session that ended within the last minute: its publisher may still ask why, or delete it, as OBS does after its
+    /// close_notify.
     func endedEntry(id: String, now: MonotonicTime) -> SessionEntry? {
         guard let entry = finishedEntry(id: id), let ending = entry.content.withLock({ $0.ending }),
             now - ending.time <= Self.afterlife
         else { return nil }
         return entry
     }
+
     public var count: Int { byID.count }
 
     /// Makes a new session findable. Call it before its 201 is written.

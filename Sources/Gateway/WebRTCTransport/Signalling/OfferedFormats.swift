@@ -1,7 +1,7 @@
 public import Refusals
 public import SDP
 
-/// The formats of one m-line of an offer, of whose lines each is read once.
+/// The formats of one m-line of an offer. Each of its lines is read once, here.
 public struct OfferedFormats: Sendable {
     /// Those that the m-line names, in the order of their `a=rtpmap`.
     public let maps: [RTPMap]
