@@ -83,7 +83,7 @@ enum MediaPortFuzz {
 
         /// Sessions end by what they are sent, and a loop belongs to the thread that made it.
         var isUsable: Bool {
-            inputs < Self.maximumInputs && entries.allSatisfy { $0.transport.current != .ended }
+            inputs < Self.maximumInputs && entries.allSatisfy { $0.transport.ownership != .ended }
                 && pthread_equal(thread, pthread_self()) != 0
         }
 
@@ -109,7 +109,7 @@ enum MediaPortFuzz {
         /// Who has said nothing since its check has lost nothing.
         private func expectUnhurt(_ index: Int) {
             let path = MediaPath(remote: Self.peers[index], local: .loopback)
-            precondition(entries[index].transport.current == .pending, "another's datagram ended or claimed a session")
+            precondition(entries[index].transport.ownership == .pending, "another's datagram ended or claimed a session")
             var tuples = port.tuples
             precondition(tuples.find(path.key)?.first.entry === entries[index], "another's datagram took a tuple")
         }

@@ -29,7 +29,7 @@ struct WHEPPredecessorTests {
         for method in ["GET", "HEAD"] { #expect(try answer(method, "/layer").hasPrefix("HTTP/1.1 200 ")) }
         #expect(try answer("POST", "/layer", body: "[]").hasPrefix("HTTP/1.1 422 "))
         #expect(try answer("DELETE").hasPrefix("HTTP/1.1 200 "))
-        #expect(old.entry.transport.current == .ended)
+        #expect(old.entry.transport.ownership == .ended)
         #expect(try answer("DELETE").hasPrefix("HTTP/1.1 404 "))
     }
 
@@ -37,6 +37,6 @@ struct WHEPPredecessorTests {
         new.follow(old)
         #expect(try answer("DELETE", token: nil).hasPrefix("HTTP/1.1 401 "))
         #expect(try answer("DELETE", token: "bad").hasPrefix("HTTP/1.1 403 "))
-        #expect(old.entry.transport.current != .ended && new.entry.transport.current != .ended)
+        #expect(old.entry.transport.ownership != .ended && new.entry.transport.ownership != .ended)
     }
 }

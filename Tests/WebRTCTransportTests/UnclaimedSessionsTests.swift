@@ -16,8 +16,8 @@ struct UnclaimedSessionsTests {
         let (first, second) = (StubEntry(on: context), StubEntry(on: context))
         first.onFinish = { [unowned sessions] in sessions.add(second) }
         sessions.add(first)
-        #expect(loop.run(until: { second.transport.current == .ended }, within: .seconds(120)))
-        #expect(first.transport.current == .ended)
+        #expect(loop.run(until: { second.transport.ownership == .ended }, within: .seconds(120)))
+        #expect(first.transport.ownership == .ended)
         withExtendedLifetime(sessions) {}
     }
 }

@@ -80,7 +80,7 @@ public final class WHIPContext: Sendable {
         object["protocol"] = .string("WHIP")
         object["participantId"] = .string(entry.grant.participantID)
         object["stageArn"] = .string(entry.grant.stageARN)
-        object["state"] = .string(live == nil ? "ended" : entry.current == .pending ? "pending" : "live")
+        object["state"] = .string(live == nil ? "ended" : entry.ownership == .pending ? "pending" : "live")
         object["source"] = .string(entry.source.description)
         object["userAgent"] = .string(entry.userAgent)
         var story = entry.story.json.object

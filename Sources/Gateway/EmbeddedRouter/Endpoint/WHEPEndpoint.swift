@@ -126,7 +126,7 @@ public final class WHEPEndpoint {
         context.entries[entry.transport.id] = entry
         context.transport.add(entry)
         // It may have made way for another worker's newcomer before it could be found.
-        guard entry.transport.current != .ended else {
+        guard entry.transport.ownership != .ended else {
             context.entries[entry.transport.id] = nil
             context.transport.remove(entry)
             throw Refusal(.tooManySubscribers)

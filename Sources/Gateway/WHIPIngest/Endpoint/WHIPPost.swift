@@ -89,7 +89,7 @@ final class WHIPPost {
         } then: { [self] answer in
             let (answer, now) = (answer ?? .refused(Refusal(.authorityUnavailable)), endpoint.loop.now)
             perform(publish.withLock { $0.claimed(answer, at: now) })
-            if entry.current == .ended { refuseEnded(entry) }
+            if entry.ownership == .ended { refuseEnded(entry) }
         }
     }
 
@@ -116,7 +116,7 @@ final class WHIPPost {
         }
         context.transport.add(entry)
         if let replaced { context.transport.end(replaced, .takenOver) }
-        guard entry.current != .ended else {
+        guard entry.ownership != .ended else {
             // Its end may have come before it could be found.
             context.directory.forget(entry)
             context.transport.remove(entry)

@@ -42,7 +42,7 @@ public final class SessionEntry: Sendable {
         progress = Atomic(transport.createdAt.nanoseconds)
     }
 
-    public var current: TransportState.Ownership { transport.current }
+    public var ownership: TransportState.Ownership { transport.ownership }
 
     /// Why it was ended by our decision.
     var refusal: Refusal? {
@@ -92,7 +92,7 @@ extension SessionEntry: TransportEntry {
 extension SessionEntry: LeaseHolder {
     public var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
 
-    public var hasEnded: Bool { current == .ended && publish.withLock { $0.lease == nil } }
+    public var hasEnded: Bool { ownership == .ended && publish.withLock { $0.lease == nil } }
 
     public func end(_ reason: LeaseEnd) {
         switch reason {

@@ -58,10 +58,10 @@ public final class TransportState: Sendable {
 
     // MARK: - Ownership
 
-    public var current: Ownership { Self.ownership(state.load(ordering: .acquiring)) }
+    public var ownership: Ownership { Self.ownership(state.load(ordering: .acquiring)) }
 
     /// The index of the worker that owns it; nil when none does.
-    public var worker: Int? { if case .owned(let worker) = current { worker } else { nil } }
+    public var worker: Int? { if case .owned(let worker) = ownership { worker } else { nil } }
 
     /// pending → owned; false when it is not pending any more.
     func claim(worker: Int) -> Bool {
@@ -82,7 +82,7 @@ public final class TransportState: Sendable {
     func leave(_ reason: SessionEnd) { content.withLock { $0.untoldEnd = reason } }
 
     /// What was left for its worker. Costs one load as long as the session lives.
-    var untoldEnd: SessionEnd? { current == .ended ? content.withLock { $0.untoldEnd } : nil }
+    var untoldEnd: SessionEnd? { ownership == .ended ? content.withLock { $0.untoldEnd } : nil }
 
     /// True for the first caller: the one who finishes it.
     func takeFinish() -> Bool { !finished.exchange(true, ordering: .acquiringAndReleasing) }

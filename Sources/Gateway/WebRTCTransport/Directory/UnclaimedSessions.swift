@@ -23,7 +23,7 @@ public final class UnclaimedSessions {
     private func sweep() {
         var overdue: [any TransportEntry] = []
         entries.removeAll { entry in
-            guard entry.transport.current == .pending else { return true }
+            guard entry.transport.ownership == .pending else { return true }
             guard loop.now - entry.transport.createdAt > patience else { return false }
             overdue.append(entry)
             return true

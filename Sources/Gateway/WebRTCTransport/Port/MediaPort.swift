@@ -171,7 +171,7 @@ import Wire
     private func hand(_ datagram: ReceivedDatagram, to member: TupleMember) {
         let path = datagram.path
         if let transport = member.transport { return unsafe transport.receiveDTLS(datagram.bytes, on: path) }
-        switch member.entry.transport.current {
+        switch member.entry.transport.ownership {
         case .owned(let worker) where worker != index:
             foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
         case .pending where unsafe !member.entry.transport.peer.isDTLSClient && datagram.bytes.isClientHello:
@@ -235,7 +235,7 @@ extension MediaPort {
         entry.transport.heard(at: now)
         if path.isStream { connections.authenticate(path) }
         let isNew = note(check)
-        switch entry.transport.current {
+        switch entry.transport.ownership {
         case .pending:
             entry.reached(.checked, peer: path.remote)
             if entry.transport.peer.isDTLSClient { claims.checked(check) }

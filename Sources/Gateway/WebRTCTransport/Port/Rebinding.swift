@@ -40,7 +40,7 @@ struct Rebinding {
 
     /// Lets go of sessions that have ended.
     mutating func sweep() {
-        if !known.isEmpty { known = known.filter { $0.value.transport.current != .ended } }
+        if !known.isEmpty { known = known.filter { $0.value.transport.ownership != .ended } }
     }
 
     /// Beyond that all are learnt anew, one packet of the budget each.

@@ -47,7 +47,7 @@ final class ReboundMedia {
 
     /// A packet from a tuple that is known to be the session's, as long as that lives.
     private func receive(_ datagram: ReceivedDatagram, of entry: any TransportEntry) {
-        switch entry.transport.current {
+        switch entry.transport.ownership {
         case .owned(index): _ = unsafe transports[entry]?.receiveRebound(datagram.payload, at: datagram.arrival)
         case .owned(let worker): tryElsewhere(datagram, of: entry, to: worker)
         case .pending, .ended: forget(datagram.path.key)

@@ -76,7 +76,7 @@ struct TupleTable {
     mutating func sweep(at now: MonotonicTime, lifetime: Duration) {
         for (key, tuple) in tuples {
             for member in [tuple.first] + tuple.others
-            where member.entry.transport.current == .ended || member.transport == nil && now - member.lastCheck >= lifetime {
+            where member.entry.transport.ownership == .ended || member.transport == nil && now - member.lastCheck >= lifetime {
                 remove(member.entry, at: key)
             }
         }

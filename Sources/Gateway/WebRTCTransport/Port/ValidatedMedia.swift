@@ -44,7 +44,7 @@ final class ValidatedMedia {
 
     /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
     private func passToOwner(_ datagram: ReceivedDatagram, of member: TupleMember, at tuple: PeerTuple) {
-        guard case .owned(let worker) = member.entry.transport.current, worker != index else { return }
+        guard case .owned(let worker) = member.entry.transport.ownership, worker != index else { return }
         foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)
         let now = datagram.arrival
         if member === tuple.first, now - member.entry.transport.lastHeard <= PeerTuple.hold { tuple.lastGenuine = now }

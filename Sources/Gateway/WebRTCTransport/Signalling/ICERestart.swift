@@ -56,7 +56,7 @@ extension TransportContext {
         directory.remove(entry.transport.add(credentials, remoteUfrag: ufrag))
         directory.add(credentials, for: entry)
         // Its end may have come before, and would leave these behind.
-        guard entry.transport.current != .ended else {
+        guard entry.transport.ownership != .ended else {
             remove(entry)
             throw Refusal(.unknownSession)
         }
