@@ -227,8 +227,8 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location, headers: foreign).status == .forbidden)
         #expect(gateway.request(.delete, location, headers: own).status == .ok)
         let now = EventLoop.monotonicNow()
-        #expect(gateway.context.directory.endedEntry(id: id, now: now + .seconds(50)) != nil)
-        #expect(gateway.context.directory.endedEntry(id: id, now: now + .seconds(61)) == nil)
+        #expect(gateway.context.directory.justFinishedEntry(id: id, at: now + .seconds(50)) != nil)
+        #expect(gateway.context.directory.justFinishedEntry(id: id, at: now + .seconds(61)) == nil)
     }
 
     @Test func `a new session is told what the one before was warned of`() throws {

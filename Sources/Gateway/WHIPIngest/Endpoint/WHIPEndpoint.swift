@@ -146,7 +146,7 @@ public final class WHIPEndpoint {
     private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
         guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
-        let ended = orEnded ? context.directory.endedEntry(id: id, now: loop.now) : nil
+        let ended = orEnded ? context.directory.justFinishedEntry(id: id, at: loop.now) : nil
         guard let entry = context.directory.entry(id: id) ?? ended else { return .failure(Refusal(.unknownSession)) }
         guard entry.transport.belongs(to: token) else {
             return .failure(Refusal(.foreignSession))

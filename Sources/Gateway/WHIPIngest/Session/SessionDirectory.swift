@@ -20,7 +20,7 @@ public final class SessionDirectory: Sendable {
 
     /// A session that ended within the last minute: its publisher may still ask why, or delete it, as OBS does after its
     /// close_notify.
-    func endedEntry(id: String, now: MonotonicTime) -> SessionEntry? {
+    func justFinishedEntry(id: String, at now: MonotonicTime) -> SessionEntry? {
         guard let entry = finishedEntry(id: id), let ending = entry.content.withLock({ $0.ending }),
             now - ending.time <= Self.afterlife
         else { return nil }
