@@ -16,7 +16,7 @@ import Wire
 final class RTMPConnection {
     private enum Phase {
         /// What comes before RTMP.
-        case opening
+        case introduction
         /// RTMP's.
         case handshake
         case session
@@ -46,8 +46,8 @@ final class RTMPConnection {
     private let loop: EventLoop
     private let receivedBytes: Counter
     private let accepted: MonotonicTime
-    private var opening: ConnectionOpening
-    private var phase = Phase.opening
+    private var introduction: RTMPIntroduction
+    private var phase = Phase.introduction
     private var session: RTMPServerSession
     private var publishCount: UInt64 = 0
 
@@ -56,7 +56,7 @@ final class RTMPConnection {
         (loop, receivedBytes) = (ingest.loop, ingest.metrics.receivedBytes)
         story = ConnectionStory(of: transport.remoteAddress)
         accepted = loop.now
-        opening = ConnectionOpening(beginsWithProxyHeader: beginsWithProxyHeader)
+        introduction = RTMPIntroduction(beginsWithProxyHeader: beginsWithProxyHeader)
         session = RTMPServerSession(crypto: .openSSL, pool: ingest.messageBuffers)
         setDeadline(after: ingest.settings.handshakeTimeout)
     }
@@ -65,7 +65,7 @@ final class RTMPConnection {
     var source: SocketAddress { story.source }
     var isLive: Bool { publish?.live != nil }
     /// As the encoder speaks it, to us or to a balancer that we trust.
-    private var ingestProtocol: IngestProtocol { transport.isTLS || opening.balancerEndedTLS ? .rtmps : .rtmp }
+    private var ingestProtocol: IngestProtocol { transport.isTLS || introduction.balancerEndedTLS ? .rtmps : .rtmp }
     /// What its unfinished messages make us keep.
     var partialByteCount: Int { session.partialByteCount }
     private var settings: RTMPSettings { ingest.settings }
@@ -77,7 +77,7 @@ final class RTMPConnection {
     func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count =
             switch phase {
-            case .opening: unsafe readOpening(bytes)
+            case .introduction: unsafe readIntroduction(bytes)
             case .handshake, .session: unsafe readSession(bytes)
             case .closing, .closed: bytes.count
             }
@@ -85,8 +85,8 @@ final class RTMPConnection {
         return count
     }
 
-    private func readOpening(_ bytes: UnsafeRawBufferPointer) -> Int {
-        switch unsafe opening.receive(bytes.bytes, isTLS: transport.isTLS) {
+    private func readIntroduction(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch unsafe introduction.receive(bytes.bytes, isTLS: transport.isTLS) {
         case .wait: return 0
         case .takeHeader(let header):
             if let client = header.source { (story.source, transport.remoteAddress) = (client, client) }

@@ -1,11 +1,12 @@
 import HTTP
 import Wire
 
-/// What comes before RTMP on a connection, and what is to be done about it. A value without transport.
+/// What comes before RTMP on a connection, as `Introduction` is what comes first at the shared port, and what is to be done about
+/// it. A value without transport.
 ///
 ///     (a trusted balancer's PROXY header) ─► first byte ─► RTMP, or a stray
 ///                                              └─► TLS ─► RTMP, or a stray
-struct ConnectionOpening {
+struct RTMPIntroduction {
     /// What its connection does.
     enum Action {
         /// Come again with these bytes and more.
