@@ -34,7 +34,7 @@ struct LayerChoiceTests {
     @Test func `a viewer waits for its first keyframe, and only what has begun gives way to sound alone`() {
         var layers = SubscriberLayers(of: site.entry)
         let clock = FakeClock()
-        layers.offer([LayerChooserTests.layer(.video, .noRID, 720, 2_500_000)])
+        layers.update(to: [LayerChooserTests.layer(.video, .noRID, 720, 2_500_000)])
         func look(for duration: Duration) {
             let end = clock.now + duration
             while clock.now < end {

@@ -159,7 +159,7 @@ struct MediaFeedTests {
         #expect(wanted(layers) == [false, true])
         layers.aim(at: .video)
         #expect(wanted(layers) == [true, true], "it goes on until the other begins")
-        layers.placeLost()
+        layers.awaitKeyframe()
         #expect(wanted(layers) == [true, false])
         layers.aim(at: nil)
         #expect(wanted(layers) == [false, false])

@@ -33,7 +33,7 @@ struct LayerSwitchTests {
         layers.aim(at: hi)
         _ = layers.passage(of: run(hi, isKeyframe: true))
         #expect(layers.flowing == hi)
-        layers.placeLost()
+        layers.awaitKeyframe()
         #expect(layers.flowing == nil, "nothing of it is to be sent again either")
         #expect(layers.wanted == hi && layers.passage(of: run(hi)) == .rests)
         #expect(layers.passage(of: run(hi, isKeyframe: true)) == .goesOn)

@@ -30,7 +30,7 @@ public struct LayerSwitch: Sendable {
     public mutating func aim(at track: TrackID?) { target = track }
 
     /// Pictures are missing: the target's next keyframe begins anew.
-    public mutating func placeLost() { awaitsKeyframe = true }
+    public mutating func awaitKeyframe() { awaitsKeyframe = true }
 
     /// The layer whose packets go out now; nil while a keyframe is waited for.
     public var flowing: TrackID? { awaitsKeyframe ? nil : current }

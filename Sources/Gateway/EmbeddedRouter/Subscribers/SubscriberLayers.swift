@@ -30,7 +30,7 @@ struct SubscriberLayers {
     // MARK: - Choice
 
     /// - Parameter layers: best first; nil while nobody publishes.
-    mutating func offer(_ layers: [VideoLayer]?) {
+    mutating func update(to layers: [VideoLayer]?) {
         adaptation.layers = layers ?? []
         state.layers = layers
     }
@@ -47,7 +47,7 @@ struct SubscriberLayers {
         pictures.aim(at: target)
         // Sound alone, or the way is so narrow that what goes on would keep the next layer from coming.
         guard target == nil || isChoked(at: now) else { return .isAimed }
-        pictures.placeLost()
+        pictures.awaitKeyframe()
         return .rests
     }
 
@@ -71,7 +71,7 @@ struct SubscriberLayers {
     func want(_ layers: inout LayerSet) { layers.insert(pictures) }
 
     /// Pictures are missing: the next keyframe begins anew.
-    mutating func placeLost() { pictures.placeLost() }
+    mutating func awaitKeyframe() { pictures.awaitKeyframe() }
 
     /// - Parameter run: of video.
     mutating func passage(of run: MediaRun) -> LayerSwitch.Passage { pictures.passage(of: run) }

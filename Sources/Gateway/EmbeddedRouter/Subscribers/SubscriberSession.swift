@@ -63,7 +63,7 @@ final class SubscriberSession: TransportSession {
 
     /// - Parameter layers: best first; nil while nobody publishes.
     func layersChanged(_ layers: [VideoLayer]?) {
-        self.layers.offer(layers)
+        self.layers.update(to: layers)
         if layers != nil { aim() }
     }
 
@@ -80,7 +80,7 @@ final class SubscriberSession: TransportSession {
     func want(_ layers: inout LayerSet) { self.layers.want(&layers) }
 
     /// The publisher's numbers began anew, or a piece is missing: decoding goes on at the next keyframe.
-    func placeLost() { layers.placeLost() }
+    func awaitKeyframe() { layers.awaitKeyframe() }
 
     // MARK: - Sending
 

@@ -75,7 +75,7 @@ final class WatchedParticipant {
         guard current != epoch || skipped != skippedBefore else { return }
         if current != epoch { store.removeAll() }
         (epoch, skippedBefore) = (current, skipped)
-        for session in sessions { session.placeLost() }
+        for session in sessions { session.awaitKeyframe() }
     }
 }
 

@@ -42,7 +42,7 @@ final class PublisherTap: MediaSink {
 
     func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
 
-    /// A subscriber has to start, to switch, or lost its place. An RTMP encoder cannot be asked: its next keyframe comes by itself.
+    /// A subscriber has to start or to switch, or lacks pictures. An RTMP encoder cannot be asked: its next keyframe comes by itself.
     func requestKeyframe(of layer: TrackID, at now: MonotonicTime) {
         guard let source = publication.source, source.canRequestKeyframe else { return }
         guard keyframeRequests[MediaBlock.place(of: layer)].take(at: now) else { return }

@@ -60,7 +60,7 @@ final class RouterTrack {
     /// Nothing more before the next keyframe, or before `deadline` where none comes.
     func awaitKeyframe(until deadline: MonotonicTime?) {
         patience = deadline
-        layers.placeLost()
+        layers.awaitKeyframe()
     }
 
     /// What becomes of a run of the publication.
