@@ -44,9 +44,8 @@ public final class WHIPEndpoint {
         let request = proxy?.asTheEncoderSent(request, now: EventLoop.wallNow()) ?? request
         let answer = { (response: HTTPResponse) in respond(CrossOrigin.allow(response)) }
         guard let resource = WHIPResource(path: request.path, servesPublishPage: servesPublishPage) else { return false }
-        if case .session(let id) = resource, Self.isPassedOn(request), let place = SessionIdentifier.Place(of: id), !isHere(place)
-        {
-            passOn(request, id, to: place, answer)
+        if case .session(let id) = resource, Self.isPassedOn(request), let home = SessionIdentifier.Home(of: id), !isHere(home) {
+            passOn(request, id, to: home, answer)
             return true
         }
         switch (request.method, resource) {
@@ -109,21 +108,21 @@ public final class WHIPEndpoint {
         }
     }
 
-    private func isHere(_ place: SessionIdentifier.Place) -> Bool {
+    private func isHere(_ home: SessionIdentifier.Home) -> Bool {
         let settings = context.transport.configuration
-        return place.node == settings.node && place.generation == settings.generation
+        return home.node == settings.node && home.generation == settings.generation
     }
 
     /// Has a request answered where its session is: by another process of this node, or by another node.
     private func passOn(
-        _ request: HTTPRequest, _ id: String, to place: SessionIdentifier.Place, _ respond: @escaping (HTTPResponse) -> Void
+        _ request: HTTPRequest, _ id: String, to home: SessionIdentifier.Home, _ respond: @escaping (HTTPResponse) -> Void
     ) {
         do throws(Refusal) {
             guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
             try context.transport.checkPassedOn(request, id)
             let isTaken =
-                place.node == context.transport.configuration.node
-                ? predecessor(request, respond) : proxy?.pass(request, id, toNode: place.node, respond) ?? false
+                home.node == context.transport.configuration.node
+                ? predecessor(request, respond) : proxy?.pass(request, id, toNode: home.node, respond) ?? false
             guard isTaken else { throw Refusal(.unknownSession) }
         } catch {
             // A GET of what is not there, or somebody else's, says as little as one without a token.

@@ -6,8 +6,8 @@ import SDP
 extension TransportContext {
     /// Whether another process of this node has made the session.
     public func isOfAnotherProcess(_ id: String) -> Bool {
-        guard let place = SessionIdentifier.Place(of: id) else { return false }
-        return place.node == configuration.node && place.generation != configuration.generation
+        guard let home = SessionIdentifier.Home(of: id) else { return false }
+        return home.node == configuration.node && home.generation != configuration.generation
     }
 
     /// Strangers' requests, and bodies that would be refused there, are passed on to no other process or node.

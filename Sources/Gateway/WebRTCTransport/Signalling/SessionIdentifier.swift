@@ -13,7 +13,7 @@ public enum SessionIdentifier {
     }
 
     /// Where a session is, as its id says.
-    public struct Place: Equatable, Sendable {
+    public struct Home: Equatable, Sendable {
         public let node: String
         /// Of the node's processes.
         public let generation: UInt8
