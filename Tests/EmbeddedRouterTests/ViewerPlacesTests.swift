@@ -102,7 +102,7 @@ struct ViewerBookTests {
         try book.enter(
             .init(
                 grant: SubscribeGrant(participantID: participant, stageARN: "arn/s", stageID: "s"),
-                token: Secret(participant), source: .loopback, makesWay: true
+                token: Secret(participant), source: .loopback
             ) { [ended] refusal in ended.withLock { $0[participant, default: []].append(refusal) } })
     }
 

@@ -120,7 +120,7 @@ public final class WHEPEndpoint {
             transport: context.transport.makeState(for: offer.peer, token: post.token, now: loop.now), grant: grant,
             watched: key, offer: offer, sources: sources, layer: layer, context: context)
         entry.place = try context.takePlace(
-            .init(grant: grant, token: post.token, source: post.source.ip, makesWay: true) { [transport = context.transport] in
+            .init(grant: grant, token: post.token, source: post.source.ip) { [transport = context.transport] in
                 transport.end(entry, .refused($0))
             })
         context.entries[entry.transport.id] = entry

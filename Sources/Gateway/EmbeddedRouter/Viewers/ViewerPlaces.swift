@@ -22,8 +22,9 @@ struct ViewerPlaces {
         var token: [UInt8]
         var address: IPAddress
         var stageID: String
-        /// Whether it may be displaced: it is not connected yet, and loses nothing.
-        var makesWay: Bool
+        /// Whether it may be displaced: a WHEP session until it is connected, a watch page always, since whoever opens it again
+        /// and again looks at the newest one.
+        var makesWay = true
     }
 
     private let limits: Limits

@@ -10,7 +10,6 @@ final class ViewerRegistry: Sendable {
         var grant: SubscribeGrant
         var token: Secret
         var source: IPAddress
-        var makesWay: Bool
         /// Ends it, from any thread.
         var end: @Sendable (Refusal) -> Void
     }
@@ -42,7 +41,7 @@ final class ViewerRegistry: Sendable {
         let answer = content.withLock { content -> Result<(UInt64, [Entry]), ViewerPlaces.Full> in
             let number = content.lastNumber + 1
             let place = ViewerPlaces.Place(
-                number: number, token: token, address: viewer.source, stageID: viewer.grant.stageID, makesWay: viewer.makesWay)
+                number: number, token: token, address: viewer.source, stageID: viewer.grant.stageID)
             return Result { () throws(ViewerPlaces.Full) in
                 let displaced = try content.places.take(place)
                 content.lastNumber = number

@@ -110,9 +110,8 @@ extension WatchEndpoint {
         guard let notices, let endings else { throw Refusal(.overloaded) }
         lastNumber += 1
         let number = lastNumber
-        // Whoever opens the page again and again looks at the newest one.
         let place = try viewers.enter(
-            .init(grant: grant, token: request.token, source: request.source.ip, makesWay: true) { [sender = endings.sender] in
+            .init(grant: grant, token: request.token, source: request.source.ip) { [sender = endings.sender] in
                 sender.send(Ending(number: number, refusal: $0))
             })
         guard let watcher = board.watch(stage: request.stageID, notices.sender) else {
