@@ -21,7 +21,9 @@ struct FuzzerReplayTests {
     @Test(arguments: Fuzzer.all)
     func `seeds pass whole, cut at every byte, and with flipped bytes`(fuzzer: Fuzzer) throws {
         var random = SplitMix64(seed: 1)
-        for seed in try inputs(in: "Corpus", of: fuzzer) {
+        let seeds = try inputs(in: "Corpus", of: fuzzer)
+        #expect(!seeds.isEmpty, "Fuzz/Corpus/\(fuzzer.name) holds no seed")
+        for seed in seeds {
             seed.withUnsafeBytes { whole in
                 for length in stride(from: 0, through: whole.count, by: max(1, whole.count / maximumCuts)) {
                     fuzzer.run(UnsafeRawBufferPointer(rebasing: whole[..<length]))

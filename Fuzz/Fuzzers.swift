@@ -21,6 +21,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("CloudWatch", CloudWatchFuzz.run),
         Fuzzer("FLV", FLVFuzz.run),
         Fuzzer("H264", H264Fuzz.run),
+        Fuzzer("HTTPFields", HTTPFieldsFuzz.run),
         Fuzzer("HTTPRequest", HTTPRequestFuzz.run),
         Fuzzer("Handover", HandoverFuzz.run),
         Fuzzer("JSON", JSONFuzz.run),
@@ -39,5 +40,6 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
         Fuzzer("STUN", STUNFuzz.run),
         Fuzzer("SharedPort", SharedPortFuzz.run),
+        Fuzzer("SignatureV4", SignatureV4Fuzz.run),
     ]
 }

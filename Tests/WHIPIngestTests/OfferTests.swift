@@ -181,6 +181,21 @@ struct OfferTests {
         } catch { #expect(error.code == code, "\(error.text)") }
     }
 
+    @Test(arguments: OfferFixture.all)
+    func `an offer with bytes changed is answered in lines that can be read, or refused`(_ fixture: OfferFixture) {
+        var generator = SplitMix64(seed: 9)
+        for _ in 0..<200 {
+            var bytes = fixture.body
+            for _ in 0..<4 {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0x20...0x7E, using: &generator)
+            }
+            guard let offer = try? SessionDescription(parsing: bytes), let accepted = try? AcceptedOffer(negotiating: offer)
+            else { continue }
+            let answer = try? SessionDescription(parsing: Array(accepted.answer(Self.local).text.utf8), endings: .crlf)
+            #expect(answer?.media.count == offer.media.count, "\(String(decoding: bytes, as: UTF8.self))")
+        }
+    }
+
     /// Edits that real clients' looseness makes, which must not matter.
     @Test(arguments: [
         ("a=sendonly", "a=sendrecv"), ("a=setup:actpass\r\n", ""), ("a=setup:actpass", "a=setup:active"),
