@@ -88,7 +88,7 @@ struct MetricsRegistryTests {
     }
 }
 
-@Suite("Prometheus' own judgement", .enabled(if: access("/usr/bin/promtool", X_OK) == 0))
+@Suite("Prometheus' own judgement")
 struct PromtoolTests {
     @Test func `promtool finds nothing to complain about`() throws {
         let registry = MetricsRegistry()
