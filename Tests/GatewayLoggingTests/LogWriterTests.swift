@@ -67,10 +67,10 @@ struct LogWriterTests {
         let full = open("/dev/full", O_WRONLY)
         try #require(full >= 0)
         let writer = try LogWriter(descriptor: full, format: .text)
-        for number in 0..<10 {
-            writer.write(Self.record("event_\(number)"))
-            if number == 4 { usleep(50_000) }  // a second turn, which fails to tell of the first
-        }
+        for number in 0..<5 { writer.write(Self.record("event_\(number)")) }
+        while writer.droppedCount < 5 { sched_yield() }
+        // A second turn, which fails to tell of the first.
+        for number in 5..<10 { writer.write(Self.record("event_\(number)")) }
         writer.close()
         close(full)
         #expect(writer.droppedCount == 10)

@@ -56,7 +56,9 @@ struct RandomWalkTests {
         case 3, 4, 5:
             if stage != other { gateway.start(SmallGateway.key(participant, stage, other), window: random.next(2)) }
         case 6: gateway.stop { $0.participantID == participant && $0.sourceStageARN == SmallGateway.arn(stage) }
-        case 7: if let publish = gateway.publishes.randomElement() { gateway.end(publish) }
+        case 7:
+            let publishes = gateway.publishes
+            if !publishes.isEmpty { gateway.end(publishes[random.next(publishes.count)]) }
         case 8: disconnect(participant, stage, gateway)
         case 9: if random.next(3) == 0 { gateway.deleteStage(stage) }
         case 10: gateway.makeStage(stage)

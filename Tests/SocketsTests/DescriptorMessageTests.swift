@@ -54,8 +54,10 @@ struct DescriptorMessageTests {
             let isThere = MessageSocket.waitForMessage(on: far, within: .seconds(60))
             answer.withLock { $0 = isThere }
         }
-        for _ in 0..<50 {
-            if let waiting = waiting.withLock({ $0 }), answer.withLock({ $0 }) == nil { pthread_kill(waiting, number) }
+        while waiting.withLock({ $0 }) == nil { sched_yield() }
+        let waiter = try #require(waiting.withLock { $0 })
+        for _ in 0..<50 where answer.withLock({ $0 }) == nil {
+            pthread_kill(waiter, number)
             usleep(2_000)
         }
         #expect(answer.withLock { $0 } == nil)
