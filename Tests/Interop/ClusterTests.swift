@@ -63,7 +63,7 @@ extension Interop {
         func `TLS is spoken with the servers, which ask for a certificate`() throws {
             let files = try RedisCertificateFiles()
             defer { files.remove() }
-            let port = try RedisServer.freePort()
+            let port = FreePorts.tcp()
             let redis = try RedisServer(["appendonly yes", "appendfsync always"] + files.serverConfiguration(port: port))
             let shown = ", redisCertificate: \(files.path("node.pem")), redisPrivateKey: \(files.path("node.key"))"
             let servers = "redis: [\"localhost:\(port)\"], redisTLS: true, redisCertificateAuthority: \(files.path("ca.pem"))"

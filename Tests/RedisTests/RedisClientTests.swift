@@ -191,7 +191,7 @@ struct RedisClientTests {
             ("cert", try identity.certificate.pem()), ("key", try identity.key.pem().reveal()),
             ("ca", try authority.certificate.pem()),
         ] { try Data(pem).write(to: files.appending(path: name)) }
-        let port = try RedisServer.freePort()
+        let port = FreePorts.tcp()
         let server = try RedisServer([
             "tls-port \(port)", "tls-cert-file \(files.path)/cert", "tls-key-file \(files.path)/key",
             "tls-ca-cert-file \(files.path)/ca", "tls-auth-clients no",

@@ -10,14 +10,18 @@ public enum FreePorts {
         while true {
             let first = Int.random(in: range.lowerBound..<(range.upperBound - count)) & ~1
             let ports = UInt16(first)...UInt16(first + count - 1)
-            if ports.allSatisfy({ isFree($0, SOCK_DGRAM) }) { return ports }
+            if areFree(ports) { return ports }
         }
     }
 
-    public static func tcp() -> UInt16 {
+    /// Whether nobody on this machine receives datagrams at any of them.
+    public static func areFree(_ ports: ClosedRange<UInt16>) -> Bool { ports.allSatisfy { isFree($0, SOCK_DGRAM) } }
+
+    /// - Parameter distance: so far above it is another one that is free, as a node of a Redis cluster needs it for its bus.
+    public static func tcp(withAnotherAbove distance: UInt16 = 0) -> UInt16 {
         while true {
             let port = UInt16.random(in: UInt16(range.lowerBound)..<UInt16(range.upperBound))
-            if isFree(port, SOCK_STREAM) { return port }
+            if isFree(port, SOCK_STREAM), isFree(port + distance, SOCK_STREAM) { return port }
         }
     }
 

@@ -64,7 +64,7 @@ public final class RedisServer {
     /// A port that is free when it is looked for may be taken when the server comes for it.
     private func startOnFreePort() throws {
         for attempt in 1...3 {
-            port = try Self.freePort()
+            port = FreePorts.tcp(withAnotherAbove: 10_000)
             let text = (["port \(port)"] + configuration).joined(separator: "\n") + "\n"
             try text.write(to: configurationFile, atomically: true, encoding: .utf8)
             do { return try start() } catch  where attempt < 3 && log.contains("Address already in use") { continue }
@@ -121,29 +121,5 @@ public final class RedisServer {
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard process.terminationStatus == 0 else { throw Fault(description: "\(arguments.joined(separator: " ")): \(text)") }
         return text
-    }
-
-    /// A port that was free a moment ago, low enough that a cluster's bus finds its own 10,000 above, and outside of the ports
-    /// that the kernel gives to connections.
-    public static func freePort() throws -> UInt16 {
-        for _ in 0..<200 {
-            let port = UInt16.random(in: 12_000...21_999)
-            if [port, port + 10_000].allSatisfy(isFree) { return port }
-        }
-        throw Fault(description: "no free port")
-    }
-
-    private static func isFree(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
     }
 }

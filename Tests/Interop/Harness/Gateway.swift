@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// The real program in quickstart mode, on free ports and a directory of its own. It ends with its object, and then its whole
@@ -173,21 +174,7 @@ final class Gateway {
     static func freeRouterPorts(_ count: Int) -> Int {
         while true {
             let first = firstRouterPort + nextRouterPort.wrappingAdd(count, ordering: .relaxed).oldValue % routerPortCount
-            if (first..<(first + count)).allSatisfy(isFree) { return first }
-        }
-    }
-
-    private static func isFree(_ port: Int) -> Bool {
-        let descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+            if FreePorts.areFree(UInt16(first)...UInt16(first + count - 1)) { return first }
         }
     }
 
