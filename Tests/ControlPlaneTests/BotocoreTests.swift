@@ -49,11 +49,8 @@ final class ServedAPI: Sendable {
 
     var endpoint: String {
         get throws {
-            for _ in 0..<3_000 {
-                if let address = address.withLock({ $0 }) { return "http://\(address)" }
-                Thread.sleep(forTimeInterval: 0.01)
-            }
-            throw CocoaError(.fileReadUnknown)
+            waitUntil { address.withLock { $0 } != nil }
+            return "http://\(try #require(address.withLock { $0 }))"
         }
     }
 

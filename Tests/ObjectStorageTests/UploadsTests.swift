@@ -6,6 +6,7 @@ import HTTPServer
 import Settings
 import Signatures
 import Sockets
+import TestSupport
 import Testing
 import Wire
 
@@ -49,7 +50,7 @@ final class StoreUnderTest: Sendable {
     }
 
     func settings() throws -> StorageSettings {
-        for _ in 0..<6_000 where address.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.01) }
+        waitUntil { address.withLock { $0 } != nil }
         var settings = StorageSettings()
         settings.endpoint = "http://\(try #require(address.withLock { $0 }))"
         (settings.accessKey, settings.secretKey) = ("AKIDEXAMPLE", Secret("secret"))
@@ -103,7 +104,7 @@ struct UploadsTests {
         }
 
         func wait(for count: Int) -> [(key: String, result: UploadResult)] {
-            for _ in 0..<12_000 where list.withLock({ $0.count }) < count { Thread.sleep(forTimeInterval: 0.01) }
+            waitUntil(within: .seconds(120)) { list.withLock { $0.count } >= count }
             return list.withLock { $0 }
         }
     }
@@ -196,7 +197,7 @@ struct UploadsTests {
         func tried(_ bucket: String) -> StorageFault? {
             let answer = Lock<StorageFault??>(nil)
             uploads.tryOut(bucket) { fault in answer.withLock { $0 = .some(fault) } }
-            for _ in 0..<12_000 where answer.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.01) }
+            waitUntil(within: .seconds(120)) { answer.withLock { $0 } != nil }
             return answer.withLock { $0 } ?? .transient("no answer")
         }
         #expect(uploads.knows("recordings") && !uploads.knows("others"))
@@ -222,7 +223,7 @@ struct UploadsTests {
         let uploads = try Self.uploads(store.settings())
         store.answers(HTTPResponse(503))
         uploads.add(endings.upload(Self.object("a", "first")))
-        for _ in 0..<6_000 where store.content.withLock({ $0.requests.isEmpty }) { Thread.sleep(forTimeInterval: 0.01) }
+        #expect(waitUntil { store.content.withLock { !$0.requests.isEmpty } })
         uploads.stop()
         uploads.add(endings.upload(Self.object("b", "second")))
         let results = endings.wait(for: 2).map(\.result)

@@ -57,9 +57,7 @@ struct RecordingsTests {
         let recordings = try Recordings(spool: spool, maximumByteCount: 1 << 20, director: director, metrics: MetricsRegistry())
         defer { recordings.stop() }
         func waitUntilStored(_ count: Int) -> Bool {
-            func storedCount() -> Int { director.content.withLock { $0.states.count { $0 == .stopped } } }
-            for _ in 0..<12_000 where storedCount() < count { Thread.sleep(forTimeInterval: 0.01) }
-            return storedCount() == count
+            waitUntil(within: .seconds(120)) { director.content.withLock { $0.states.count { $0 == .stopped } } == count }
         }
         // Folders are looked at in the order of their names: the first ones have been refused by then.
         #expect(waitUntilStored(1))

@@ -1,6 +1,7 @@
 import Admission
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import RouterForwarding
@@ -34,9 +35,7 @@ struct DescriptionFilesTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let writer = try DescriptionWriter(directory: directory, retryInterval: .milliseconds(50))
         func comes(_ path: String) -> Bool {
-            func isThere() -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(path)") }
-            for _ in 0..<12_000 where !isThere() { Thread.sleep(forTimeInterval: 0.01) }
-            return isThere()
+            waitUntil(within: .seconds(120)) { FileManager.default.fileExists(atPath: "\(directory)/\(path)") }
         }
         // Where the stage's folder has to be.
         try "".write(toFile: "\(directory)/s1", atomically: false, encoding: .utf8)

@@ -18,10 +18,6 @@ struct HistoryBacklogTests {
                 userID: "\(user)"))
     }
 
-    private static func wait(until isTrue: () -> Bool) {
-        for _ in 0..<6_000 where !isTrue() { Thread.sleep(forTimeInterval: 0.01) }
-    }
-
     /// A store, and a second connection to its file.
     private final class Bench {
         let store: EmbeddedStore
@@ -56,11 +52,11 @@ struct HistoryBacklogTests {
         let bench = try Bench()
         try bench.whileLocked {
             bench.store.record([Self.event(of: 0), Self.event(of: 1)])
-            Self.wait { !bench.notices.isEmpty }
+            #expect(waitUntil { !bench.notices.isEmpty })
             bench.store.record([Self.event(of: 2)])
-            Self.wait { bench.store.historyStanding.waiting == 3 }
+            #expect(waitUntil { bench.store.historyStanding.waiting == 3 })
         }
-        Self.wait { bench.notices.count == 2 }
+        #expect(waitUntil { bench.notices.count == 2 })
         bench.store.close()
         var users: [String] = []
         try bench.other.read { users = ((try? $0.events(after: 0, limit: 9)) ?? []).map(\.userID) }

@@ -187,14 +187,3 @@ extension RedisLimits {
         return limits
     }()
 }
-
-/// Waits for a condition that other threads bring about.
-@discardableResult
-func waitUntil(within limit: Duration = .seconds(60), _ isSo: () -> Bool) -> Bool {
-    let end = EventLoop.monotonicNow() + limit
-    while !isSo() {
-        guard EventLoop.monotonicNow() < end else { return false }
-        usleep(1_000)
-    }
-    return true
-}
