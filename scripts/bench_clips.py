@@ -23,7 +23,9 @@ def with_opus(silent: pathlib.Path) -> pathlib.Path:
     audio = [(0, AUDIO, message(SEQUENCE_START, OPUS_HEAD))]
     audio += [(time, AUDIO, message(CODED_FRAMES, OPUS_PACKET)) for time in range(0, end, PACKET_MILLISECONDS)]
     # Stable: parameter sets stay before the first picture.
-    path.write_bytes(header + b"".join(tag(*each) for each in sorted(video + audio, key=lambda each: each[0])))
+    part = path.with_suffix(".part")
+    part.write_bytes(header + b"".join(tag(*each) for each in sorted(video + audio, key=lambda each: each[0])))
+    part.rename(path)
     return path
 
 

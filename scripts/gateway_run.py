@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -30,7 +29,10 @@ def clip(name: str, audio: list[str], bitrate: str = "2500k", size: str = "1280x
         path.parent.mkdir(parents=True, exist_ok=True)
         video = ["-b:v", bitrate, "-maxrate", bitrate, "-bufsize", bitrate]
         picture = ["-f", "lavfi", "-i", PICTURE.format(size)]
-        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *picture, *CLIP, *video, *audio, "-f", "flv", path], check=True)
+        # Who is interrupted leaves no half of a clip behind.
+        part = path.with_suffix(".part")
+        subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *picture, *CLIP, *video, *audio, "-f", "flv", part], check=True)
+        part.rename(path)
     return path
 
 
@@ -93,14 +95,12 @@ overload: {{cpu: 100, loopLag: 5s}}
             [PROGRAMS / "stagedoor", "serve", "--quickstart", "--config", settings, "--data", f"{self.data.name}/data"],
             stdout=log, stderr=log, env={name: value for name, value in os.environ.items() if name != "STAGEDOOR_PROGRAMS"})
         ready = pathlib.Path(self.data.name, "data/quickstart.json")
-        for _ in range(500):
-            if ready.exists() or self.process.poll() is not None:
-                break
+        end = time.monotonic() + PATIENCE_SECONDS
+        while self.process.poll() is None and time.monotonic() < end and not ready.exists():
             time.sleep(0.02)
-        else:
-            sys.exit("stagedoor did not start")
-        if self.process.poll() is not None:
-            sys.exit(pathlib.Path(self.data.name, "log").read_text())
+        if self.process.poll() is not None or not ready.exists():
+            self.process.kill()
+            raise RuntimeError(f"stagedoor did not start: {pathlib.Path(self.data.name, 'log').read_text()[-2_000:]}")
         self.quickstart = json.loads(ready.read_text())
 
     def keys(self, count: int, recorded_in: str = "") -> list[str]:
@@ -125,7 +125,9 @@ overload: {{cpu: 100, loopLag: 5s}}
         made = subprocess.run(
             [PYTHON, ROOT / "Tests/Interop/Clients" / client, quickstart["adminURL"], quickstart["accessKeyId"],
              quickstart["secretAccessKey"], quickstart.get("region", "us-east-1"), str(-(-count // each)), str(each), *more],
-            check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+            capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        if made.returncode != 0:
+            raise RuntimeError(f"{client}: {made.stderr[-2_000:]}")
         return made.stdout.split()
 
     def close(self):

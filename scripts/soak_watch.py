@@ -2,7 +2,6 @@
 import json
 import signal
 import subprocess
-import sys
 import time
 import urllib.request
 
@@ -14,7 +13,7 @@ def running_bench(*arguments: str) -> subprocess.Popen:
     """Reports on standard output when it is interrupted."""
     program = subprocess.Popen([PROGRAMS / "stagedoor-bench", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if arguments[0] == "receive" and (line := program.stderr.readline()) != "receiving\n":
-        sys.exit(f"the receiver: {line}{program.stderr.read()}")
+        raise RuntimeError(f"the receiver: {line}{program.stderr.read()}")
     return program
 
 
