@@ -38,6 +38,7 @@ struct Fuzzer: Sendable, CustomTestStringConvertible {
         Fuzzer("S3Answer", S3AnswerFuzz.run),
         Fuzzer("SDP", SDPFuzz.run),
         Fuzzer("SDPFragment", SDPFragmentFuzz.run),
+        Fuzzer("SRTP", SRTPFuzz.run),
         Fuzzer("STUN", STUNFuzz.run),
         Fuzzer("SharedPort", SharedPortFuzz.run),
         Fuzzer("SignatureV4", SignatureV4Fuzz.run),
