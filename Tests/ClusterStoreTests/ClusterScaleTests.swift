@@ -12,11 +12,6 @@ import Wire
 struct ClusterScaleTests {
     private static let records = ProcessInfo.processInfo.environment["STAGEDOOR_RECORDS"].flatMap(Int.init) ?? 2_000
 
-    private static func residentBytes() -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-        return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4_096
-    }
-
     private static func record(_ index: Int) -> Record {
         if index % 2 == 0 { return .stage(ClusterBench.stage("stage\(index)")) }
         return .ingestConfiguration(
@@ -39,10 +34,10 @@ struct ClusterScaleTests {
                 }
             }
         }
-        let before = Self.residentBytes()
+        let before = SimulatedDay.residentBytes
         var second: TestNode?
         let loading = try clock.measure { second = try bench.node("b") }
-        let bytes = (Self.residentBytes() - before) / Self.records
+        let bytes = (SimulatedDay.residentBytes - before) / Self.records
         var times: [Duration] = []
         for index in 0..<100 {
             times.append(try await clock.measure { try await node.write { $0.put(ClusterBench.stage("new\(index)")) } })

@@ -77,12 +77,12 @@ struct HostilePeerTests {
         let first = try connect(200)
         first.forEach { $0.write(200_000 / 200) }
         #expect(server.wait { received == 200_000 })
-        let before = residentBytes()
+        let before = SimulatedDay.residentBytes
         let count = 300
         let others = try connect(count)
         others.forEach { $0.write(3_000) }
         #expect(server.wait { received == 200_000 + count * 3_000 })
-        #expect((residentBytes() - before) / count <= 8_192)
+        #expect((SimulatedDay.residentBytes - before) / count <= 8_192)
         #expect(server.accepted.count == 500)
     }
 

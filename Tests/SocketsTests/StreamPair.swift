@@ -81,13 +81,3 @@ func openDescriptors() -> Int {
     while readdir(folder) != nil { count += 1 }
     return count
 }
-
-/// Resident memory of this process in bytes.
-func residentBytes() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return -1 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 128)
-    guard fgets(&line, 128, file) != nil else { return -1 }
-    let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return (Int(text.split(separator: " ")[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-}

@@ -10,11 +10,7 @@ import Testing
     "Transcoding, memory", .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["STAGEDOOR_MEASURE"] != nil, "set STAGEDOOR_MEASURE to measure"))
 struct TranscodingMemoryTests {
-    /// Resident kilobytes of this process.
-    private func residentKilobytes() throws -> Int {
-        let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-        return (Int(fields[1]) ?? 0) * 4
-    }
+    private func residentKilobytes() -> Int { SimulatedDay.residentBytes / 1_024 }
 
     @Test(arguments: [(48_000, 900), (44_100, 1_100)])
     func `a stream takes below a megabyte and gives it back`(_ rate: Int, _ limit: Int) throws {
@@ -29,9 +25,9 @@ struct TranscodingMemoryTests {
             }
         }
         var sessions = try open(2)
-        let before = try residentKilobytes()
+        let before = residentKilobytes()
         sessions += try open(50)
-        let each = try (residentKilobytes() - before) / 50
+        let each = (residentKilobytes() - before) / 50
         print("transcoding at \(rate) Hz: \(each) kB a stream")
         #expect(each < limit)
         // The allocator keeps what it once had; rounds after the first few must not ask for more.
@@ -40,7 +36,7 @@ struct TranscodingMemoryTests {
                 sessions = []
                 sessions = try open(50)
             }
-            return try residentKilobytes()
+            return residentKilobytes()
         }
         let settled = try churn(3)
         let later = try churn(6)
