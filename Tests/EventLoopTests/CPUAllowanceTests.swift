@@ -53,7 +53,8 @@ struct CPUAllowanceTests {
 
     @Test(
         arguments: [
-            ("anon 700\nfile 90\nactive_file 60\ninactive_file 30\nslab 15\nslab_reclaimable 10\n", 100), ("anon 700\n", 0), ("", 0),
+            ("anon 700\nfile 90\nactive_file 60\ninactive_file 30\nslab 15\nslab_reclaimable 10\n", 100), ("anon 700\n", 0),
+            ("", 0),
             ("active_file x\ninactive_file\n", 0),
         ] as [(String, Int)])
     func `reads in memory.stat what the kernel takes back by itself`(text: String, bytes: Int) {

@@ -171,7 +171,9 @@ struct NodeReloadTests {
             try? bench.write(file)
         }
         // As often as the reload looks.
-        let watch = bench.loop.schedule(after: .milliseconds(1), repeating: .milliseconds(1), tolerance: .seconds(1)) { looks += 1 }
+        let watch = bench.loop.schedule(after: .milliseconds(1), repeating: .milliseconds(1), tolerance: .seconds(1)) {
+            looks += 1
+        }
         let isOver = bench.loop.run(until: { looks >= 3 }, within: .seconds(60))
         for timer in [writer, watch] { timer.cancel() }
         #expect(isOver)

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("A packet on its way")
 struct MediaPacketTests {
-    @Test(arguments: [3, 5, 6, 8]) func `a copy has the whole payload in one piece, or is none where there is no room`(room: Int) {
+    @Test(arguments: [3, 5, 6, 8])
+    func `a copy has the whole payload in one piece, or is none where there is no room`(room: Int) {
         var memory = [UInt8](repeating: 0, count: room)
         let copied = [UInt8]([3, 4, 5]).withUnsafeBytes { payload -> [UInt8]? in
             let packet = MediaPacket(

@@ -321,7 +321,8 @@ extension Node {
             loop: loop,
             ProcessChain.Environment(
                 embedded: embedded, shared: shared, listeners: listeners, placements: routers?.localPlacements,
-                workers: workers, drain: drain, directory: directory.path, duplicateLock: { [unowned self] in directory.duplicateLock() },
+                workers: workers, drain: drain, directory: directory.path,
+                duplicateLock: { [unowned self] in directory.duplicateLock() },
                 tellHolder: { [unowned self] in try directory.tellHolder() }))
     }
 
