@@ -86,7 +86,7 @@ struct DrainMachineTests {
         var machine = machine()
         #expect(machine.outlive(at: Self.start) == [.startTurns])
         #expect(machine.turn(Self.oneLive, at: at(1)) == [.refusePublishes])
-        #expect(machine.turn(Census(pending: 1), at: at(2)) == [], "an answered WHIP session may come yet")
+        #expect(machine.turn(Census(starting: 1), at: at(2)) == [], "it may go live yet")
         #expect(machine.turn(Census(), at: at(3)) == [.stopTurns, .log(.finished), .tellSuccessor, .stop])
     }
 

@@ -232,9 +232,7 @@ extension Node {
     }
 
     private func makeDrain(_ workers: WorkerGroup) -> NodeDrain {
-        let drain = NodeDrain(loop: loop, gate: shared.admission.gate, workers: workers, settings: configuration.drain) {
-            [webRTC = shared.webRTC] in webRTC.pendingCount
-        }
+        let drain = NodeDrain(loop: loop, gate: shared.admission.gate, workers: workers, settings: configuration.drain)
         self.drain = drain
         return drain
     }

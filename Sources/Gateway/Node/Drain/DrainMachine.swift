@@ -44,8 +44,8 @@ struct DrainMachine {
     /// Who is there, at a turn.
     struct Census: Equatable {
         var live = 0
-        /// WHIP sessions that are answered and not connected yet.
-        var pending = 0
+        /// Publishes that have a grant, and are neither live nor over.
+        var starting = 0
         /// Live publishes of the processes before us.
         var predecessorLive = 0
         /// Whether a process before us has sessions.
@@ -128,7 +128,7 @@ struct DrainMachine {
         guard isSucceeded else { return census.live + census.predecessorLive }
         // To the process before us we are the only way: while it has sessions we stay.
         let predecessorLive = census.hasPredecessor ? max(1, census.predecessorLive) : census.predecessorLive
-        return census.live + predecessorLive + census.pending
+        return census.live + census.starting + predecessorLive
     }
 
     private func actions(_ action: DrainPlan.Action) -> [Action] {

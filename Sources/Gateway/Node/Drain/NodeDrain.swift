@@ -9,8 +9,6 @@ import Wire
 /// Carries out what the `DrainMachine` says. On the control loop.
 final class NodeDrain {
     private var machine: DrainMachine
-    /// Sessions that are made and not live yet.
-    private let pending: () -> Int
     private let loop: EventLoop
     private let gate: AdmissionGate
     private let workers: WorkerGroup
@@ -20,10 +18,8 @@ final class NodeDrain {
     /// Has the process before us end too; nil when there is none.
     var terminatePredecessor: (() -> Void)?
 
-    init(
-        loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings, pending: @escaping () -> Int
-    ) {
-        (self.loop, self.gate, self.workers, self.pending) = (loop, gate, workers, pending)
+    init(loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings) {
+        (self.loop, self.gate, self.workers) = (loop, gate, workers)
         machine = DrainMachine(settings)
     }
 
@@ -53,8 +49,10 @@ final class NodeDrain {
     func cancel() { perform(machine.cancel()) }
 
     private var census: DrainMachine.Census {
-        DrainMachine.Census(
-            live: gate.livePublishes, pending: pending(), predecessorLive: gate.predecessorPublishes,
+        // Read before the live ones: a publish that goes live in between is counted twice rather than not at all.
+        let starting = gate.startingPublishes
+        return DrainMachine.Census(
+            live: gate.livePublishes, starting: starting, predecessorLive: gate.predecessorPublishes,
             hasPredecessor: terminatePredecessor != nil)
     }
 

@@ -40,9 +40,6 @@ struct SharedWebRTC: Sendable {
             configuration, transport, authorizer: admission.tokens, reports: leases, workerCount: process.workerCount,
             metrics: metrics)
     }
-
-    /// WHIP sessions that are answered and not connected yet.
-    var pendingCount: Int { whip?.directory.pendingCount ?? 0 }
 }
 
 extension SharedWebRTC {
