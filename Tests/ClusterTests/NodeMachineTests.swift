@@ -16,7 +16,8 @@ struct NodeMachineTests {
         adjust(&settings)
         return NodeMachine(
             settings: settings,
-            sources: NodeMachine.Sources(makeSessionID: { "st-new" }, wallNow: { WallTime(secondsSince1970: 1_800_000_000) }),
+            environment: NodeMachine.Environment(
+                makeSessionID: { "st-new" }, wallNow: { WallTime(secondsSince1970: 1_800_000_000) }),
             now: now)
     }
 

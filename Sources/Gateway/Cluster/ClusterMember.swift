@@ -50,7 +50,8 @@ public final class ClusterMember {
         record = NodeRecord(id: leases.settings.nodeID)
         machine = NodeMachine(
             settings: leases.settings,
-            sources: NodeMachine.Sources(makeSessionID: Identifier.stageSession, wallNow: leases.environment.wallNow),
+            environment: NodeMachine.Environment(
+                makeSessionID: Identifier.stageSession, wallNow: leases.environment.wallNow),
             now: loop.now)
         machine.record = record.text
         (publishers, audiences) = (LocalPublishers(leases), LocalAudiences(loop: loop, leases))

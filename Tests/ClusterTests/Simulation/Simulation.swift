@@ -136,11 +136,11 @@ final class Simulation {
         self.plan = plan
         random = SplitMix64(seed: plan.seed)
         nodes = (0..<plan.nodes).map { index in
-            let sources = NodeMachine.Sources(
+            let environment = NodeMachine.Environment(
                 makeSessionID: { "st-\(index)" }, wallNow: { WallTime(secondsSince1970: Self.epoch / 1_000) })
             var settings = NodeSettings(nodeID: "n\(index)")
             settings.cluster.deathSilence = plan.deathSilence ?? settings.cluster.deathSilence
-            return Node(machine: NodeMachine(settings: settings, sources: sources, now: .zero))
+            return Node(machine: NodeMachine(settings: settings, environment: environment, now: .zero))
         }
         let stages = max(1, plan.encoders / plan.encodersPerStage)
         for index in 0..<plan.encoders {

@@ -11,7 +11,7 @@ package struct NodeMachine: Sendable {
     package let settings: NodeSettings
     package private(set) var outage: Outage
 
-    private let sources: Sources
+    private let environment: Environment
     private var held = HeldLeases()
     private var claims = NodeClaims()
     private var owners: LeaseOwners
@@ -21,8 +21,8 @@ package struct NodeMachine: Sendable {
     private var heartbeat: Heartbeat
     private var renewalAt: MonotonicTime
 
-    /// What is not the machine's own to know.
-    package struct Sources: Sendable {
+    /// What a value cannot know of itself: chance, and the date.
+    package struct Environment: Sendable {
         package var makeSessionID: @Sendable () -> String
         package var wallNow: @Sendable () -> WallTime
 
@@ -32,8 +32,8 @@ package struct NodeMachine: Sendable {
     }
 
     /// - Parameter now: the moment; heartbeats begin with the connection.
-    package init(settings: NodeSettings, sources: Sources, now: MonotonicTime) {
-        (self.settings, self.sources) = (settings, sources)
+    package init(settings: NodeSettings, environment: Environment, now: MonotonicTime) {
+        (self.settings, self.environment) = (settings, environment)
         outage = Outage(
             silence: settings.cluster.silence, grace: settings.cluster.grace, interval: settings.cluster.heartbeatInterval)
         (owners, displacements) = (LeaseOwners(askedBy: settings), Displacements(settings))
@@ -242,7 +242,7 @@ extension NodeMachine {
                     number: number,
                     ClusterCall.ClaimArguments(
                         key: claim.key, set: claim.set, credential: claim.credential, takesOver: claim.expected,
-                        sessionID: sources.makeSessionID(), lowestGeneration: held.highestGeneration + 1,
+                        sessionID: environment.makeSessionID(), lowestGeneration: held.highestGeneration + 1,
                         grace: outage.grace(at: now), isOwnerSilent: claim.isOwnerSilent, ofDeadOwner: generation)))
         ]
     }
@@ -315,10 +315,10 @@ extension NodeMachine {
         guard settings.cluster.degraded == .admit, claim.isToken, sets.count <= settings.quotas.publishersPerStage else {
             return [.refused(claim: number, .away)]
         }
-        let moment = sources.wallNow().millisecondsSince1970
+        let moment = environment.wallNow().millisecondsSince1970
         let lease = LeaseIdentity(claim.key, generation: held.makeGeneration(notBelow: UInt64(max(0, moment))))
         let session =
-            held.session(ofStage: claim.key.stageID) ?? SharedSession(id: sources.makeSessionID(), start: moment)
+            held.session(ofStage: claim.key.stageID) ?? SharedSession(id: environment.makeSessionID(), start: moment)
         stages.add([claim.key.stageID])
         keep(lease, claim.set, claim.credential, session, now)
         return [.granted(claim: number, lease, session)]
@@ -420,10 +420,8 @@ extension NodeMachine {
     /// What is known of a stage, beginning a session where one is needed.
     package mutating func look(at stage: String, number: Int, begins: Bool) -> [ClusterAction] {
         if outage.isAway { return [.looked(number: number, nil)] }
-        let call: ClusterCall =
-            begins
-            ? .begin(stage: stage, sessionID: sources.makeSessionID(), number: number) : .look(stage: stage, number: number)
-        return [.call(call)]
+        guard begins else { return [.call(.look(stage: stage, number: number))] }
+        return [.call(.begin(stage: stage, sessionID: environment.makeSessionID(), number: number))]
     }
 
     private mutating func begun(
