@@ -199,7 +199,7 @@ extension Node {
             addresses: ClusterService.Addresses(
                 node: listeners.clusterURL(configuration), public: configuration.cluster.publicURL),
             metrics: shared.instruments.metrics,
-            ClusterService.Sources(
+            ClusterService.Reported(
                 gate: shared.admission.gate, load: load, routers: routers?.control, embedded: shared.webRTC.embedded))
     }
 

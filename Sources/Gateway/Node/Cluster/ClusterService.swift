@@ -22,8 +22,8 @@ final class ClusterService: NodeService {
         var `public`: String
     }
 
-    /// Of what its heartbeats tell.
-    struct Sources {
+    /// The parts of the node that its heartbeats report on.
+    struct Reported {
         var gate: AdmissionGate
         var load: LoadGuard
         /// Nil without routers that are asked.
@@ -34,15 +34,15 @@ final class ClusterService: NodeService {
 
     private let node: ClusterMember
     private let cluster: ClusterContext
-    private let sources: Sources
+    private let reported: Reported
     private var reports: TimerWatch?
     private var known: Set<String> = []
 
     init(
-        loop: EventLoop, cluster: ClusterContext, addresses: Addresses, metrics: MetricsRegistry, _ sources: Sources
+        loop: EventLoop, cluster: ClusterContext, addresses: Addresses, metrics: MetricsRegistry, _ reported: Reported
     ) throws {
         node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
-        (self.cluster, self.sources) = (cluster, sources)
+        (self.cluster, self.reported) = (cluster, reported)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
         node.onStateChange = { [unowned self] in changed($0) }
         node.onWritesChange = { [unowned self] in writesChanged($0) }
@@ -61,12 +61,12 @@ final class ClusterService: NodeService {
 
     /// Puts our load and state into the next heartbeat.
     private func tell() {
-        let (gate, viewers) = (sources.gate, sources.embedded?.viewers ?? [])
+        let (gate, viewers) = (reported.gate, reported.embedded?.viewers ?? [])
         var record = node.record
         (record.publishers, record.isDraining) = (gate.livePublishes, gate.isLeaving)
-        record.load = sources.load.report.pressure(at: gate)
+        record.load = reported.load.report.pressure(at: gate)
         record.viewers = Set(viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" })
-        record.routers = Set(sources.routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
+        record.routers = Set(reported.routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
         if record != node.record { node.record = record }
         noteNodes()
     }
