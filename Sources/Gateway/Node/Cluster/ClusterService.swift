@@ -1,6 +1,5 @@
 import Admission
 import Cluster
-import ClusterStore
 import EmbeddedRouter
 import EventLoop
 import GatewayLogging
@@ -116,46 +115,5 @@ extension Listeners {
         if !given.isEmpty { return given.hasSuffix("/") ? String(given.dropLast()) : given }
         guard let address = publicHTTP.first?.localAddress else { return "" }
         return "http://\(StageEndpoints.host(configuration, address)):\(address.port)"
-    }
-}
-
-/// `stagedoor_cluster_…` of the metrics.
-enum ClusterMetrics {
-    static func register(_ cluster: ClusterContext, in metrics: MetricsRegistry) {
-        metrics.reading("stagedoor_cluster_connected", "1 while the cluster's servers answer this node and write.") {
-            cluster.fault.withLock { $0.words == nil } ? 1 : 0
-        }
-        metrics.reading("stagedoor_cluster_nodes", "Nodes of the platform that live, this one among them.") {
-            Double(cluster.leases.nodes.count)
-        }
-        metrics.reading("stagedoor_cluster_publishers", "Publishers on all nodes, as their heartbeats say.") {
-            Double(cluster.leases.nodes.reduce(0) { $0 + $1.publishers })
-        }
-        metrics.reading("stagedoor_cluster_records", "Records of the shared configuration in memory.") {
-            Double(cluster.store.statistics.records)
-        }
-        metrics.reading("stagedoor_cluster_conflicts_total", "Changes made again because another node was faster.") {
-            Double(cluster.store.statistics.conflicts)
-        }
-        metrics.reading("stagedoor_cluster_reloads_total", "Times that the whole configuration was read.") {
-            Double(cluster.store.statistics.reloads)
-        }
-        metrics.reading("stagedoor_cluster_history_forwarded_total", "Writes to the history that the servers have taken.") {
-            Double(cluster.store.statistics.forwarded)
-        }
-    }
-}
-
-/// Notices of the shared store, for the log.
-enum ClusterNotices {
-    static func log(_ notice: ClusterStoreNotice) {
-        switch notice {
-        case .away(let reason): Log.event(.error, "cluster_store_away", ["because": .string(reason)])
-        case .back: Log.event(.info, "cluster_store_back")
-        case .reloaded(let records): Log.event(.info, "cluster_store_reloaded", ["records": .integer(records)])
-        case .unreadable(let key): Log.event(.error, "cluster_record_unreadable", ["key": .string(key)])
-        case .notReplicated(let total): Log.event(.warning, "cluster_write_not_replicated", ["total": .integer(total)])
-        case .historyRefused(let reason): Log.event(.error, "cluster_history_refused", ["because": .string(reason)])
-        }
     }
 }
