@@ -10,7 +10,7 @@ import Wire
 public final class ClusterMember {
     /// Told of the server's coming and going.
     public var onStateChange: (RedisState) -> Void = { _ in }
-    /// Told why the server has written nothing for a while though it answers, and of nil once it writes again.
+    /// Told why the server has written nothing for a while though it answers; nil once it writes again.
     public var onWritesChange: (RedisError?) -> Void = { _ in }
     /// Whether the node hears what others say; what it missed it reads at the next renewal.
     public private(set) var isListening = false
@@ -40,7 +40,7 @@ public final class ClusterMember {
     private var validation: TimerWatch?
     /// As `onWritesChange` was told; a server that comes back has to take a heartbeat first.
     private var isRefusing = false
-    /// No time passes for it any more: what the loop still brings finds the server away.
+    /// Its timers are gone for good: what the loop still brings finds the server away.
     private var isClosed = false
     private var clock: MonotonicTime { loop.now }
 

@@ -26,7 +26,7 @@ package enum NodeMessage: Hashable, Sendable {
 }
 
 extension NodeMessage {
-    /// Messages are short; whoever sends longer ones is none of us.
+    /// Messages are short: a longer one is not a node's.
     static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
 
     /// Milliseconds, a day. A longer silence counts as a day.

@@ -20,7 +20,7 @@ public struct NodeRecord: Hashable, Sendable {
 }
 
 extension NodeRecord {
-    /// More on one node, or a greater load, is no honest node's; sums over nodes stay far from overflow.
+    /// No honest node tells of more publishers, or of a greater load; sums over all nodes stay far from overflow.
     private static let possiblePublishers: ClosedRange<Int64> = 0...1_000_000
     /// As many as a node has places for.
     private static let maximumViewers = 1_500

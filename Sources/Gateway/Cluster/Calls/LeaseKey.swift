@@ -6,7 +6,7 @@ package struct LeaseKey: Hashable, Sendable {
     package init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
 }
 
-/// A participant's lease and which of all it ever had.
+/// A participant's lease: which one of all that it ever had.
 package struct LeaseIdentity: Hashable, Sendable {
     package var key: LeaseKey
     package var generation: UInt64
@@ -15,7 +15,8 @@ package struct LeaseIdentity: Hashable, Sendable {
 }
 
 extension LeaseIdentity {
-    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's numbers are whole ones.
+    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's numbers
+    /// are whole ones.
     static let greatestGeneration: UInt64 = 1 << 53
 
     /// What the server or another node says that a generation is. Nil beyond the greatest: we add to it, and keep it in 63 bits.

@@ -117,7 +117,7 @@ struct AudienceDesk {
 }
 
 extension LeaseKey {
-    /// The lease of all who watch on a stage through a node: no participant's id has such a sign.
+    /// The lease of all who watch on a stage through a node: no participant's id has a `>`.
     static func audience(ofStage stageID: String, node: String) -> LeaseKey {
         LeaseKey(stageID: stageID, participantID: ">\(node)")
     }

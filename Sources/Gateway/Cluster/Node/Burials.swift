@@ -1,7 +1,7 @@
 import Wire
 
-/// What dead nodes have left, where the server gave this node the task: their leases are swept, stage by stage, and the history is
-/// told of each before it is dropped. Nodes of which nothing is left are forgotten.
+/// Clears up after dead nodes, where the server gave this node the task: their leases are swept, stage by stage, and the history is
+/// told of each before it is dropped. A node of which nothing is left is forgotten.
 struct Burials: Sendable {
     private struct Burial {
         /// Those that are not swept yet; nil before they are known.
@@ -11,7 +11,7 @@ struct Burials: Sendable {
         var beganAt: MonotonicTime
     }
 
-    /// For so long the server leaves a burial to one node; one that is stuck begins anew.
+    /// How long the server leaves a burial to one node; one that is stuck is begun anew.
     static let patience = Duration.seconds(10)
 
     /// By node.
@@ -33,7 +33,7 @@ struct Burials: Sendable {
         guard burials[node] != nil else { return [] }
         burials[node]?.stages = Set(stages)
         if stages.isEmpty { return [.call(.bury(node: node))] }
-        // Ours from now on: the end of its session is for us to see.
+        // Ours from now on: it is for us to see its session end.
         return [.call(.mark(stages: stages.sorted()))] + stages.sorted().map { sweep($0, of: node, told: []) }
     }
 

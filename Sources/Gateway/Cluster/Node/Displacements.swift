@@ -1,17 +1,17 @@
 import Settings
 import Wire
 
-/// Who tells the history that a lease is over in whose place this node was granted another.
+/// Decides who tells the history that a lease is over, where this node was granted another one in its place.
 ///
-/// A node that had answered a moment before tells it itself. Should it die meanwhile, nobody else knows any more what it held: the
-/// history is told for it a little later.
+/// A node that had answered a moment before tells it itself. If it dies before it can, nobody else knows what it held: so this node
+/// tells the history as well, a little later.
 struct Displacements: Sendable {
     private struct Displacement {
         let lease: EndedLease
         let toldAt: MonotonicTime
     }
 
-    /// So long after its next renewal a node has told the history what it has lost, or is dead.
+    /// This long after its next renewal, a node has told the history what it lost, or is dead.
     static let reading = Duration.seconds(1)
 
     private let nodeID: String
@@ -23,8 +23,8 @@ struct Displacements: Sendable {
 
     var deadline: MonotonicTime? { displacements.first?.toldAt }
 
-    /// What follows for whose lease was there, before the history hears of the new one. Whom that one had displaced itself is closed
-    /// with it: where the answer to its claim was lost, nobody knows of that.
+    /// What follows for the lease that was there, before the history hears of the new one. A lease that it had displaced itself is
+    /// closed with it: if the answer to its claim was lost, nobody knows of that one.
     /// - Parameters:
     ///   - isHeldHere: whether a lease of the participant is known here.
     ///   - isThere: whether the node that had it has just answered.

@@ -1,7 +1,7 @@
 import Settings
 import Wire
 
-/// That this node lives, as it tells the server, and which nodes do, as it reads there.
+/// Tells the server that this node is alive, and keeps what the server says of which others are.
 struct Heartbeat: Sendable {
     /// What this node tells others of itself; JSON.
     var record = "{}"
@@ -28,7 +28,7 @@ struct Heartbeat: Sendable {
     /// The more nodes there are, the older the list of them may be: reading it costs all of them alike.
     private var nodesInterval: Duration { max(.seconds(3), .milliseconds(Int64(nodes.count) * 50)) }
 
-    /// This one's time has come, whether it can be sent or not.
+    /// A heartbeat was due, whether or not it can be sent.
     mutating func scheduleNext(_ now: MonotonicTime) { dueAt = now + interval }
 
     /// - Parameter buries: whether this node may get dead ones to bury.

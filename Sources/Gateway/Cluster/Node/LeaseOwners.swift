@@ -20,7 +20,7 @@ struct LeaseOwners: Sendable {
         let endsAt: MonotonicTime
     }
 
-    /// How often, and for how long, the owner of a lease is asked for which somebody here waits.
+    /// How often, and for how long, the owner of a lease is asked about it while somebody here waits for it.
     static let watchInterval = Duration.milliseconds(250)
     static let watchLifetime = Duration.seconds(30)
 
@@ -108,7 +108,7 @@ extension LeaseOwners {
         guard let watch = watches[number] else { return [] }
         noteAnswer(of: watch.remote.node, now)
         switch holding {
-        // Seen from here it was then at the latest: so nothing old ever counts as new.
+        // Reckoned from when it was asked: an old sign of life never counts as a new one.
         case .live(let age): return [.progressed(watch: number, askedAt - age)]
         case .gone: return [.gone(watch: number)]
         }

@@ -4,7 +4,7 @@ import Wire
 package struct NodeClaim: Sendable {
     package var number: Int
     package var key: LeaseKey
-    /// Empty for those who watch, who are no publisher.
+    /// Which of the stage's publishers it counts as: the encoders of one ingest configuration are one. Empty for those who watch.
     package var set: String
     package var credential: String
     /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
@@ -47,13 +47,13 @@ package struct NodeClaim: Sendable {
 // MARK: - The owner of the lease
 
 extension NodeClaim {
-    /// - Parameter question: whether it still has the lease.
+    /// - Parameter question: the number of the question whether it still has the lease.
     mutating func asks(_ owner: RemoteLease, question: Int) {
         (incumbent, isOwnerSilent, inquiresAt) = (owner, false, nil)
         phase = .asking(question: question)
     }
 
-    /// Whom it has asked that; nil where it does not wait for that question any more.
+    /// The owner that was asked this question; nil if the claim no longer waits for its answer.
     func owner(askedBy question: Int) -> RemoteLease? { phase == .asking(question: question) ? incumbent : nil }
 
     /// The owner did not answer: the server is asked when it was last heard of.
@@ -71,7 +71,7 @@ extension NodeClaim {
     ///   - age: how long ago; nil where the server does not know it.
     ///   - silence: after which a node is dead.
     ///   - trust: from when on it is the node that is silent, and not the server.
-    /// - Returns: the generation of its lease if it is dead; 0: it may live.
+    /// - Returns: the generation of its lease if it is dead, 0 if it may be alive.
     mutating func ownerWasHeard(_ age: Duration?, silence: Duration, trust: MonotonicTime, _ now: MonotonicTime) -> UInt64 {
         if let age, age >= silence, now >= trust { return incumbent?.lease.generation ?? 0 }
         let deathAt = now + max(.zero, silence - (age ?? .zero)) + Self.tick

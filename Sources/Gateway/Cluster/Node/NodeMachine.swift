@@ -5,8 +5,9 @@ package import Wire
 
 /// One node's leases, claims and care for other nodes (docs/design.md 7.4). Pure: no clock, no sockets, no randomness.
 ///
-/// Every input returns what is to be done, always the same in the same order, and `deadline` says when to call `timePassed`. Only
-/// what was *read* ends live media: a higher generation, or the word that it has to end. A renewal that failed never does.
+/// Every input returns what is to be done: the same inputs give the same actions in the same order. `deadline` says when to call
+/// `timePassed`. Only what was *read* ends live media: a higher generation, or the word that it has to end. A renewal that failed
+/// never does.
 package struct NodeMachine: Sendable {
     package let settings: NodeSettings
     package private(set) var outage: Outage
@@ -155,7 +156,7 @@ package struct NodeMachine: Sendable {
 
 /// Keeping leases, giving them back, and losing them by what was read.
 extension NodeMachine {
-    /// What others said was perhaps not heard: it stands in the records.
+    /// What other nodes said may have been missed: a renewal reads it in the records.
     package mutating func renewNow(_ now: MonotonicTime) -> [ClusterAction] { renewAll(now) }
 
     private mutating func renewAll(_ now: MonotonicTime) -> [ClusterAction] {
@@ -195,7 +196,7 @@ extension NodeMachine {
         return ends + [.call(.end(stage: stage, participant: participant, ending))]
     }
 
-    /// Those elsewhere, as the server says.
+    /// Tells the other nodes that hold leases, as the server names them.
     private func passOn(_ ending: LeaseEnding, to leases: [RemoteLease]) -> [ClusterAction] {
         leases.filter { $0.node != settings.nodeID }.map { .send(.end($0.lease, ending), to: $0.node) }
     }
@@ -214,7 +215,7 @@ extension NodeMachine {
         return finish(number, answer, now)
     }
 
-    /// What a claim whose turn it is is told without the server; nil when that has to be asked.
+    /// What a claim is told when its turn comes, without the server; nil when the server has to be asked.
     private mutating func answerAtOnce(_ number: Int, _ now: MonotonicTime) -> [ClusterAction]? {
         guard let claim = claims[number] else { return [] }
         if !claim.takesOver, held[claim.key] != nil { return [.heldHere(claim: number)] }
@@ -247,7 +248,7 @@ extension NodeMachine {
         ]
     }
 
-    /// A wait is over: asks again for the lease or, when its owner may be dead, for that.
+    /// A wait is over: asks for the lease again or, if its owner may be dead, whether it is.
     private mutating func goOn(_ number: Int, _ now: MonotonicTime) -> [ClusterAction] {
         guard let inquiry = claims[number]?.inquiresAt, now >= inquiry else { return attempt(number, now) }
         return inquire(number, now)
@@ -332,7 +333,7 @@ extension NodeMachine {
         claims.forgetSeen(by: lease.key, now)
     }
 
-    /// The claim is answered: the next one of its participant has its turn. A loop, as all of a long queue may be told at once.
+    /// The claim is answered, and it is the turn of its participant's next one. A loop: a long queue may be answered at once.
     private mutating func finish(_ number: Int, _ actions: [ClusterAction], _ now: MonotonicTime) -> [ClusterAction] {
         var (number, actions) = (number, actions)
         while let claim = claims.remove(number) {
@@ -345,7 +346,7 @@ extension NodeMachine {
         return actions
     }
 
-    /// Its stage is marked for nothing, or for a lease and a session that only the server knows of.
+    /// Its stage may be marked in vain, or for a lease and a session that only the server knows of.
     private mutating func outwait(_ claim: NodeClaim, _ now: MonotonicTime) {
         let stage = claim.key.stageID
         if stages.contains(stage), !held.contains(stage: stage) { stages.outwaitClaim(on: stage, now) }

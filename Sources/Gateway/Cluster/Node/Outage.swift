@@ -16,7 +16,7 @@ package struct Outage: Sendable {
     private var kind = Grace.none
     /// Since when no heartbeat was written, whatever else the server answered.
     private var refusingSince: MonotonicTime?
-    /// Since when the server has answered at once what a node tells it every second: what others told it has been heard too.
+    /// Since when the server has answered each heartbeat of this node at once: what others told it has arrived as well.
     private var steadySince = MonotonicTime.zero
     private var lastBeat = MonotonicTime.zero
     /// After this node stood still: until then the server may have before it what others told it meanwhile.
@@ -88,7 +88,7 @@ package struct Outage: Sendable {
         if now - lastBeat > interval + Self.promptness { catchUpEnd = now + Self.promptness }
     }
 
-    /// From when on it is the node that is silent, of which the server has heard nothing for so long, and was not the server itself.
+    /// From when on a silence of that length is the other node's own, and not one of the server.
     package func trust(inSilenceOf silence: Duration) -> MonotonicTime {
         max(steadySince + silence, catchUpEnd, graceEnd ?? .zero)
     }

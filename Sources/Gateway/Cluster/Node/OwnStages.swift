@@ -1,9 +1,9 @@
 import Settings
 import Wire
 
-/// The stages that are this node's to see to: its set at the server, which whoever sweeps after it goes through.
+/// The stages that this node looks after. The server has them as a set, for whoever sweeps after this node.
 ///
-/// Where nobody publishes through this node it waits for the end of the session, tells the history of it, and leaves the stage.
+/// Once nobody publishes there through this node, it waits for the session's end, tells the history of it, and leaves the stage.
 struct OwnStages: Sendable {
     /// A stage on which nobody publishes through this node.
     private struct Idle {
@@ -19,7 +19,7 @@ struct OwnStages: Sendable {
     private var marked: Set<String> = []
     /// Not all of them are marked: who was refused may have begun a session.
     private var idle: [String: Idle] = [:]
-    /// What the process before this one left in the set is among them.
+    /// Whether those that the process before this one left in the set are among them.
     private(set) var hasTakenUp = false
 
     init(_ settings: NodeSettings) {
@@ -36,8 +36,8 @@ struct OwnStages: Sendable {
     /// Puts all of them into the set again.
     var marks: [ClusterAction] { marked.isEmpty ? [] : [.call(.mark(stages: marked.sorted()))] }
 
-    /// The process before this one saw to these stages. Who is back so soon is not buried: nobody else sees their sessions end.
-    /// What it still held has expired when they are asked for.
+    /// The process before this one looked after these stages. A node that is back this soon is not buried, so nobody else sees their
+    /// sessions end. What that process still held has expired by the time they are asked about.
     /// - Parameter deserted: those of them on which nobody publishes through this process.
     mutating func takeUp(_ stages: [String], deserted: [String], _ now: MonotonicTime) {
         hasTakenUp = true

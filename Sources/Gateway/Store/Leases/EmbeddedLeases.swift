@@ -6,8 +6,8 @@ public import Wire
 
 /// The leases of one gateway, in memory. What follows from them (sessions, participants, events) goes to the history.
 ///
-/// One lock guards the table, and the history is told while it is held: that is what numbers events in the order in which
-/// the state changed. Holders are only called after it is released.
+/// One lock guards the table, and the history is told while it is held, so that events have the order in which the state changed.
+/// Holders are called only after it is released.
 public final class EmbeddedLeases: PublishLeases {
     private let table: Lock<LeaseTable>
     /// Who is told what becomes of the leases, once another process has the table; looked at under the table's lock.

@@ -3,7 +3,7 @@ import Wire
 
 /// A publish that holds its participant's lease: how far it has come, and what the history is told of it.
 ///
-/// Who also watches is one participant with its viewer's part: it joins once, and leaves with the last of both.
+/// A participant that also watches joins once, and leaves when it does neither any more.
 struct HeldPublish {
     struct Warning {
         var rule: String
@@ -23,7 +23,7 @@ struct HeldPublish {
     private(set) var isPublishing = false
     /// It was a network test, and is about to end.
     private(set) var wasTest = false
-    /// Under which the history knows it, where that is not the lease's own (`revive`).
+    /// The generation by which the history knows it, where that is not the lease's own (`revive`).
     private var revivedGeneration: UInt64?
     /// What is told once the publish has started; if it never does, they leave no trace.
     private var earlyWarnings: [Warning] = []
@@ -36,7 +36,7 @@ struct HeldPublish {
         (self.holder, self.joinedAt) = (holder, joinedAt)
     }
 
-    /// Under which the history knows it.
+    /// The generation by which the history knows it.
     var generation: UInt64 { revivedGeneration ?? lease.generation }
 
     /// Another session goes on with the publish.
@@ -96,7 +96,7 @@ extension HeldPublish {
         ]
     }
 
-    /// The history took it for gone: it comes again, as if it had never been announced.
+    /// The history took it for gone: it joins again, as if it had never been announced.
     mutating func revive(generation: UInt64, now: WallTime) {
         (isAnnounced, isPublishing, revivedGeneration, joinedAt) = (false, false, generation, now)
     }

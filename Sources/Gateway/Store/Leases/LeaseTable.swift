@@ -93,7 +93,7 @@ struct LeaseTable {
 
 /// Leases and sessions that were decided about elsewhere.
 extension LeaseTable {
-    /// What becomes of the participant's present lease, if it belongs to another stage session than the one to come.
+    /// Gives the participant's present lease back if it belongs to another stage session than the one to come.
     mutating func makeRoom(for lease: PublishLease, now: WallTime) -> [HistoryWrite] {
         guard let old = held[lease.participant], old.lease.stageSessionID != lease.stageSessionID else { return [] }
         return release(old.lease, now: now)
@@ -201,7 +201,7 @@ extension LeaseTable {
             isPresent: isAnnounced(key), now: now)
     }
 
-    /// The viewers of a stage come again: the history was told that they left, or their session is another one now.
+    /// The viewers of a stage join again: the history was told that they left, or their session is another one now.
     mutating func moveViewers(ofStage arn: String, now: WallTime) -> [HistoryWrite] {
         guard let session = sessions[arn] else { return [] }
         let publishers = held.filter { $0.value.isAnnounced }.mapValues(\.generation)

@@ -110,7 +110,7 @@ package final class LocalLeases: Sendable {
         }
     }
 
-    /// The history was told that those who watch on the stage left: they come again.
+    /// The history was told that those who watch on the stage left: they join again.
     /// - Parameter session: the stage's running one.
     package func moveViewers(to session: StageSession) -> Bool {
         change { table, now in
@@ -125,7 +125,7 @@ package final class LocalLeases: Sendable {
         return known == nil || known == session.sessionID ? [] : table.moveViewers(ofStage: session.stageARN, now: now)
     }
 
-    /// The history was told that the lease's holder left: it comes again, under another generation.
+    /// The history was told that the lease's holder left: it joins again, under another generation.
     package func revive(_ lease: PublishLease, generation: UInt64) {
         change { $0.revive(lease, generation: generation, now: $1) }
     }

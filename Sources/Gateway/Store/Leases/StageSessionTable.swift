@@ -8,7 +8,7 @@ struct StageSessionTable {
         var isRecorded = false
         /// A network test was in it: if it was alone, the history has forgotten the session with it.
         var mayBeForgotten = false
-        /// Who publishes or watches; who does both counts twice.
+        /// How many publish or watch; a participant that does both counts twice.
         var present = 0
         /// When the last of them left, or the beginning.
         var idleSince: WallTime
