@@ -32,7 +32,7 @@ public final class RedundancyDesk: Sendable {
     // MARK: - Workers
 
     /// An encoder begins.
-    /// - Returns: the worker that joins its participant; who comes first gives it a home.
+    /// - Returns: the worker that joins its participant: that of the encoder that came first.
     func enter(_ key: ParticipantKey, from worker: Int) -> Int {
         homes.withLock { homes in
             homes[key, default: Home(worker: worker)].members += 1

@@ -28,7 +28,7 @@ public struct RedundancyStatus: Sendable, Equatable {
     /// The number of the encoder whose media the stage gets; nil while there is none.
     public var source: Int?
     var lastSwitch: SourceSwitch?
-    /// A publish's first source is none, nor is one that comes back.
+    /// Neither a publish's first source counts, nor one that comes back.
     var switchCount: Int
     public var encoders: [Encoder]
 

@@ -11,7 +11,7 @@ final class Replica {
     let record: Replication
     private let grant: PublishGrant
     private let holder: ReplicaHolder
-    /// Has its replicas until they are over.
+    /// It keeps its replicas until they are over.
     private unowned let replicator: Replicator
     /// Nil once the source's publish has ended.
     private weak var publish: ReplicatedPublish?

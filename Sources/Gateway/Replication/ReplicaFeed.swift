@@ -8,7 +8,7 @@ import Wire
 /// Copies nothing: payloads lie where the ingest has them. Confined to the publication's worker.
 final class ReplicaFeed: SourceAudioSink {
     let replica: Publication
-    /// Holds its sinks until it ends.
+    /// It keeps its sinks until it ends, and so outlives this.
     private unowned let original: Publication
     private let holder: ReplicaHolder
     /// A bit for each layer of which a keyframe has come: every sink begins with a picture that can be decoded alone.

@@ -41,7 +41,7 @@ struct ReplicaMachine: Sendable {
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(30)
 
-    /// It was active before: what passes does not end it. Of a first start whoever asked for it hears at once.
+    /// It was active before, so that a refusal that may pass does not end it. Of a first start, whoever asked for it hears at once.
     private let isReturning: Bool
     private var state = State.new
     private var pause = Self.firstPause
@@ -141,7 +141,7 @@ struct ReplicaMachine: Sendable {
 }
 
 extension Refusal {
-    /// It is about this moment: the same claim may be granted in the next one. Who has the key in use is told as the lease's holder; as a
+    /// It is about this moment, and the same claim may be granted in the next. A key in use is told as `held`, with its holder; as a
     /// refusal it means that a cluster could not say in time.
     fileprivate var isPassing: Bool { code.httpStatus == 503 || code == .internalError || code == .streamKeyInUse }
 }

@@ -4,13 +4,13 @@ import Refusals
 import StageHub
 import Store
 
-/// One live publish as its worker's replicator sees it, which knows the records of its participant.
+/// One live publish of a worker and its replicas, which the records of its participant decide.
 final class ReplicatedPublish: PublicationObserver {
-    /// Holds its observers until it ends.
+    /// It keeps its observers until it ends, and so outlives this.
     private unowned let publication: Publication
     private let source: StageParticipant
     private let lease: PublishLease
-    /// Has this publish until it ends.
+    /// It keeps this publish until that ends.
     private unowned let replicator: Replicator
     private var isStarted = false
     private(set) var isOver = false

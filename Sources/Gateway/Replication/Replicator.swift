@@ -3,7 +3,7 @@ public import EventLoop
 import Refusals
 public import StageHub
 
-/// One worker's part in replications: has its publications stand on the other stages that the records name.
+/// One worker's part in replications: shows its publications on the other stages that the records name.
 ///
 /// A replica is a publication of its own on the same worker, with a lease of the destination, which `attach` gives the sinks of any
 /// publication: routers, viewers and recordings see no difference. Confined to the worker.

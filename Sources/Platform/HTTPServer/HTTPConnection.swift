@@ -11,7 +11,7 @@ final class HTTPConnection {
     /// Answers that wait to be taken; then no further request is read.
     static let maximumUnsentBytes = 256 * 1024
 
-    /// Has its connections until they are closed.
+    /// It keeps its connections until they are closed.
     private unowned let server: HTTPServer
     /// The server's name for it; rises with every one.
     let number: UInt64

@@ -6,7 +6,7 @@ import Wire
 ///
 /// Times that go in are those of one encoder, in ticks of 90 kHz for both tracks; those in the files go on over jumps, restarts
 /// and encoders, so that a segment never begins before the one before it ended. Segments begin with keyframes. They end with the
-/// first keyframe after the target, or after a minute without one. A fragment a second makes that a crash costs no more.
+/// first keyframe after the target, or after a minute without one. With a fragment a second, a crash costs no more.
 struct SegmentMachine {
     enum Action: Equatable {
         /// Segments after this need it; numbers rise from 0.
@@ -96,7 +96,7 @@ struct SegmentMachine {
         return sequence.takeActions()
     }
 
-    /// What sound had for the common clock was another one: times that come from now on are higher by so much for the same moments.
+    /// Sound took another clock for the common one until now: times that follow are higher by this much for the same moments.
     mutating func clockMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
         if phase == .running { times.clockMoved(by: ticks) } else { pending.moveAudio(by: clock.samples(in: ticks)) }

@@ -14,9 +14,9 @@ enum JournalEntry: Codable, Equatable {
     /// A thumbnail's file is there.
     case thumbnail(number: Int, byteCount: Int)
     case thumbnailStored(Int)
-    /// What was said to be there is not.
+    /// A file that the journal said was there is not.
     case thumbnailLost(Int)
-    /// One that only the latest takes the place of: said once.
+    /// The latest thumbnail is stored. Said once: each later one replaces it.
     case latestThumbnailStored
     /// Playlists are there, and others know.
     case started

@@ -6,7 +6,7 @@ import Wire
 /// worker; what there is no block for is lost to the recording, never to the stream.
 final class RecordingTap: SourceAudioSink {
     let feed = RecordingFeed()
-    /// Holds its observers until it ends.
+    /// It keeps its observers until it ends, and so outlives this.
     private unowned let publication: Publication
     private let takesVideo: Bool
     private let takesAudio: Bool

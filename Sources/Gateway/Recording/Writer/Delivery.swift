@@ -3,8 +3,8 @@ import GatewayMetrics
 import ObjectStorage
 import Wire
 
-/// The way of a recording out of the spool: its bucket is given one object after another, what is stored is noted, and others hear
-/// how it stands. Confined to the writer's thread.
+/// Takes a recording out of the spool: gives its bucket one object after another, notes what is stored, and tells others how the
+/// recording stands. Confined to the writer's thread.
 ///
 /// A bucket that refused something for good is given nothing more until it is asked again; what is spooled waits for that.
 final class Delivery {
@@ -19,7 +19,7 @@ final class Delivery {
     /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
     private var asksAgainAt: MonotonicTime?
     private var isLossTold = false
-    /// What is under way; the uploads' thread asks.
+    /// Whether what is under way is still to be stored; the uploads' thread asks.
     private let isWanted = Lock(true)
     static let refusalPause = Duration.seconds(600)
 
@@ -39,11 +39,11 @@ final class Delivery {
     /// What is under way; nil between one step and the next.
     var step: OutputMachine.Step? { output.step }
     var isBucketLost: Bool { output.isBucketLost }
-    /// The last that others hear of the recording is said.
+    /// Others have heard the last of the recording.
     var isConcluded: Bool { output.isConcluded }
     private var book: RecordingBook { chronicle.book }
 
-    /// Of a recording that is lost nothing more is told.
+    /// Once others know that the recording is lost, they are told nothing more.
     func tell(_ state: RecordingSummary.State) {
         if !isLossTold { environment.director.changed(book.summary(state)) }
     }
@@ -91,10 +91,10 @@ final class Delivery {
         }
     }
 
-    /// Another node stores from now on: an old playlist that a bucket has not taken by now is not to come over its.
+    /// Another node stores from now on: an old playlist of ours that the bucket has not taken yet must not replace that one's.
     func withdraw() { isWanted.withLock { $0 = false } }
 
-    /// Whether what is under way is stored is nobody's concern any more.
+    /// Nobody cares any more whether what is under way is stored.
     func drop() { output.drop() }
 
     // MARK: - What is noted of it
@@ -124,14 +124,14 @@ final class Delivery {
         stored(.thumbnailStored(number), folder.thumbnail(number), thumbnail.byteCount)
     }
 
-    /// A next start needs the file where the journal does not say that it is stored.
+    /// The file goes only if the journal says that it is stored: otherwise the next start needs it.
     private func stored(_ entry: JournalEntry, _ path: String, _ byteCount: Int) {
         if noteStored(entry) { SpoolFile.remove(path) }
         share.release(byteCount)
     }
 
-    /// What is stored is stored, also where the disk has no room for the line that says so: nothing more is recorded then, and a
-    /// next start stores it once more.
+    /// What is stored stays so even if the disk has no room for the line that says it: then nothing more is recorded, and the next
+    /// start stores it once more.
     /// - Returns: whether the journal says it.
     @discardableResult
     private func noteStored(_ entry: JournalEntry) -> Bool {
@@ -156,7 +156,7 @@ final class Delivery {
         isLossTold = true
     }
 
-    /// A store may be back after a day, or whoever may write there be put right.
+    /// A store may be back after a day, or the right to write there may have been granted.
     func askLostBucketAgain() {
         guard let moment = asksAgainAt, environment.clocks().monotonic >= moment else { return }
         (asksAgainAt, output) = (nil, RecordingOutput())

@@ -6,7 +6,7 @@ import Wire
 /// One recording: from its encoder's media to its bucket's answers. Confined to the writer's thread.
 ///
 /// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
-/// What the disk refuses its parts throw, or say, and it decides here what follows.
+/// Its parts throw, or tell it, what the disk refuses; what follows is decided here.
 final class Recording {
     private let environment: Environment
     private let folder: SpoolFolder
@@ -20,9 +20,9 @@ final class Recording {
     private var media: EncoderMedia?
     /// Another node goes on with it.
     private(set) var isElsewhere = false
-    /// Each segment is files that are forced to disk, on the thread of all recordings, whatever times and parameter sets come.
+    /// An encoder's times and parameter sets decide when a segment begins, and each forces files to disk on the thread of all recordings.
     private var segmentAllowance = Allowance(maximumSegmentsAtOnce, then: .seconds(1))
-    /// An encoder's whole backlog behind a disk that stalled has ten; later segments aim at two seconds at least.
+    /// An encoder's whole backlog behind a disk that stalled makes ten; other segments aim at two seconds at least.
     static let maximumSegmentsAtOnce = 30
 
     private init(_ chronicle: Chronicle, in folder: SpoolFolder, _ environment: Environment) {
@@ -94,7 +94,7 @@ final class Recording {
     var book: RecordingBook { chronicle.book }
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
-    /// Nothing is on its way, and nothing could be.
+    /// Nothing is on its way to the bucket, and nothing could be.
     var isIdle: Bool { delivery.step == nil && (delivery.isBucketLost || isElsewhere || !book.isWaiting) }
 
     /// Nobody is recorded, and nobody comes back any more.
@@ -224,7 +224,7 @@ final class Recording {
 // MARK: - What is stored
 
 extension Recording {
-    /// A state that nothing is stored for.
+    /// Tells others a state with which nothing is stored.
     func tell(_ state: RecordingSummary.State) { delivery.tell(state) }
 
     /// Stores what can be stored now, if nothing is under way.
@@ -261,7 +261,7 @@ extension Recording {
         return isUnreferred
     }
 
-    /// Answers find their recording by where it lies in memory: another one may lie there when it has gone.
+    /// Answers find their recording by its address in memory, which another one may have once it is gone.
     private var isUnreferred: Bool { delivery.step == nil && !thumbnails.isPicturing && chronicle.shared?.isAsked != true }
 }
 

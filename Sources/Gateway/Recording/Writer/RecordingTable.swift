@@ -1,13 +1,12 @@
 import EventLoop
 import Wire
 
-/// The recordings that are not closed, by where they lie in memory: what they have asked of others comes back with that. Confined
-/// to the writer's thread.
+/// The recordings that are not closed, by their addresses in memory, by which answers find them. Confined to the writer's thread.
 final class RecordingTable {
     private var recordings: [ObjectIdentifier: Recording] = [:]
 
     var isEmpty: Bool { recordings.isEmpty }
-    /// Nothing is on its way, and nothing could be.
+    /// Nothing is on its way to a bucket, and nothing could be.
     var isIdle: Bool { recordings.values.allSatisfy(\.isIdle) }
 
     func add(_ recording: Recording) { recordings[ObjectIdentifier(recording)] = recording }

@@ -1,7 +1,7 @@
 import EventLoop
 import GatewayLogging
 
-/// Which folders of the spool former processes left, and when each is tried to be taken up. Confined to the writer's thread.
+/// The folders that former processes left in the spool, and when to try to take up each. Confined to the writer's thread.
 ///
 /// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied: a folder that could not
 /// be taken up is tried again.
@@ -9,11 +9,11 @@ final class Recovery {
     private let loop: EventLoop
     private let takeUp: (String) throws(SpoolError) -> Void
     private let then: () -> Void
-    /// What a process before us has still.
+    /// Those that a process before us still has.
     private var foreignFolders: [String] = []
-    /// What the disk did not let us take up.
+    /// Those that the disk did not let us take up.
     private var refusedFolders: [String] = []
-    /// Those of them that the log has.
+    /// Those of them that were logged.
     private var toldFolders: Set<String> = []
     private var foreignTimer: TimerWatch?
     private var refusedTimer: TimerWatch?
@@ -35,7 +35,7 @@ final class Recovery {
         lookAgain()
     }
 
-    /// A disk that refuses one anew refuses the others: reading all of them would keep those waiting whose uploads empty it.
+    /// A disk that refuses one again refuses the others: reading all of them would hold up the recordings whose uploads empty it.
     private func recoverRefused() {
         for folder in refusedFolders {
             refusedFolders.removeFirst()

@@ -2,7 +2,7 @@ import Wire
 
 /// Whether a publish goes on with a recording that another node of the cluster has. A value: what the register says goes in.
 ///
-/// The other node may live: it is waited for a little, so that it stores what it has, and takes note of its participant's leaving.
+/// The other node may be alive: it gets a little time to store what it has, and to notice that its participant has left.
 struct Resumption {
     enum Step: Equatable {
         /// There is nothing to go on with.
@@ -34,7 +34,7 @@ struct Resumption {
         return book.pausedSince != nil || waited >= Self.patience ? .takeOver : .askAgain
     }
 
-    /// Of a node that was killed the last segment stored is known, and not how long it lived on.
+    /// Of a node that was killed, the last segment that it stored is known, but not how long it lived after that.
     private static func allowance(_ book: RecordingBook) -> Duration {
         book.pausedSince == nil ? .seconds(2 * book.header.segmentDuration) : .zero
     }

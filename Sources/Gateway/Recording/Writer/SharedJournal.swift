@@ -50,7 +50,7 @@ struct SharedJournal {
         }
     }
 
-    /// Nobody is recorded, and all there is is stored: whoever takes it over has everything.
+    /// Nobody is being recorded, and everything is stored: whoever takes the recording over has all of it.
     mutating func rests(since time: WallTime?) {
         guard saysRest != (time != nil) else { return }
         saysRest = time != nil
@@ -83,8 +83,8 @@ struct SharedJournal {
         }
     }
 
-    /// Something of a recording that nobody feeds here is on its way, for hours where its bucket is away: whose the recording is is
-    /// asked meanwhile.
+    /// An object of a recording that nobody feeds here is on its way, for hours if its bucket is away: meanwhile the register is asked
+    /// whose the recording is.
     mutating func watch(at now: MonotonicTime, ask: () -> Void) {
         // It says nothing of what is stored after that.
         if standing == .held { standing = .unknown }

@@ -45,7 +45,7 @@ struct ThumbnailSeries {
         return latest?.jpeg ?? []
     }
 
-    /// The one that was taken is not stored.
+    /// The one that was taken could not be stored.
     mutating func returnLatest() { latest?.isStored = false }
 
     /// Keeps one as the plan says. The recording goes on without one for which there is no room.

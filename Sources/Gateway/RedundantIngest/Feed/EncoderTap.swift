@@ -5,7 +5,7 @@ import Wire
 /// One encoder's way to its participant: copies each run once into blocks. Confined to the encoder's worker, which never waits.
 final class EncoderTap: MediaSink {
     let feed: EncoderFeed
-    /// Holds its observers until it ends.
+    /// It keeps its observers until it ends, and so outlives this.
     private unowned let publication: Publication
     private var (pictures, sound) = (FeedBlockPool.ofPictures, FeedBlockPool.ofSound)
     /// A bit for each track of which something has become known since its last run.

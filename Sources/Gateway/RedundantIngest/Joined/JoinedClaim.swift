@@ -36,11 +36,11 @@ final class JoinedClaim {
     private var number = 0
     private var state = State.none(until: .zero)
 
-    /// Whoever joins it elsewhere has brought nothing for so long: it is ours. Its node is asked four times a second.
+    /// If whoever joins it elsewhere has brought nothing for this long, it is ours. Its node is asked four times a second.
     static let silence = Duration.seconds(1)
-    /// Less than nodes look at another one's lease for those that wait (`LeaseOwners.watchLifetime`).
+    /// Shorter than nodes watch the lease of another one for those that wait (`LeaseOwners.watchLifetime`).
     static let waitingTime = Duration.seconds(20)
-    /// Between questions that were answered by a refusal.
+    /// The pause after a refusal.
     static let retryInterval = Duration.seconds(1)
 
     /// - Parameter onEnd: called on any thread when the lease that a claim brought is taken away.

@@ -9,7 +9,7 @@ import Wire
 /// One participant and its two encoders: carries out what `SourceChoice` says. Confined to the worker of whichever came first.
 final class JoinedParticipant {
     let key: ParticipantKey
-    /// Has its participants until they are over.
+    /// It keeps its participants until they are over.
     private unowned let worker: RedundancyWorker
     private let grant: PublishGrant
     private let claim: JoinedClaim
