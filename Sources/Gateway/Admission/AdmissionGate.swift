@@ -4,8 +4,8 @@ import Synchronization
 /// Stands before the authorizer: refuses new publishes while the node drains, is full or has no router to send them to, before
 /// any credential is looked at.
 ///
-/// Live publishes are never touched by it. Counts those it let in, from their grants on (`PublishPlace`), so that a node's limit
-/// holds over RTMP and WHIP together, in a rush too.
+/// It never touches live publishes. It counts those that it let in from their grants on (`PublishPlace`), so that a node's limit
+/// holds for RTMP and WHIP together, even in a rush.
 public final class AdmissionGate: Authorizer {
     private let authorizer: any Authorizer
     private let isOutOfReach: @Sendable (_ stageID: String) -> Bool

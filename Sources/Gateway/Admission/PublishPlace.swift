@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A publish's place at its node while it is set up: taken with its grant, given back once when it is live, which counts by itself
-/// then, or over. A request that is forgotten gives it back as it goes. For any thread.
+/// A starting publish's place in its node's limit: taken with its grant, and given back once, when the publish is live, and counts by
+/// itself, or over. A request that is dropped gives its place back. For any thread.
 public final class PublishPlace: Sendable {
     /// Where it was taken; the same for as long as this lives.
     private let gate = AtomicLazyReference<AdmissionGate>()

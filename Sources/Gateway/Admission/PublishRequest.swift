@@ -16,7 +16,7 @@ public struct PublishRequest: Sendable {
     public var userAgent: String
     /// A digest of what the encoder's settings decide of its offer; empty where it shows none before its media.
     public var settingsDigest = ""
-    /// Who makes the request gives it back when the publish is live, or over.
+    /// Whoever makes the request gives it back when the publish is live, or over.
     public let place = PublishPlace()
 
     public init(credential: Credential, ingestProtocol: IngestProtocol, source: SocketAddress, userAgent: String) {

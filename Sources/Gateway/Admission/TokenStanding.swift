@@ -1,6 +1,6 @@
 public import Refusals
 
-/// Whose token a session lives by, as far as it can be taken away: what is asked again while the session lives.
+/// Whose token a session lives by: what is needed to ask, while the session lives, whether it was taken away.
 public struct TokenBearer: Sendable, Hashable {
     public var participantID: String
     public var stageARN: String

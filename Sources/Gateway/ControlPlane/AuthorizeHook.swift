@@ -80,8 +80,8 @@ public final class AuthorizeHook {
         waiting.append((question, loop.now))
     }
 
-    /// Who has waited for long is not asked about: its encoder gives up and comes anew, and a service that is slower than they
-    /// come would be asked about those alone that have left.
+    /// A question that has waited for long is not asked any more, as its encoder gives up and comes anew: a service that is slower
+    /// than encoders come would be asked only about those that have left.
     private func goOn() {
         let longestWait = settings.timeout + settings.timeout
         while asked < Self.maximumAsked, let next = waiting.popFirst() {

@@ -83,7 +83,7 @@ public final class EmbeddedStore: GatewayStore {
 
     public var state: StoreState { published.withLock { $0 } }
 
-    /// How it stands with what the history's file does not take.
+    /// How many writes the history's file has not taken.
     public var historyStanding: HistoryStanding { standing.withLock { $0 } }
 
     /// Carries out what waits, closes both files and ends the thread.

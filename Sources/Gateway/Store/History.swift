@@ -102,7 +102,7 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
 }
 
 extension HistoryWrite {
-    /// The writes that make a participant again, with its recording and its part in replications.
+    /// The writes that recreate a participant, with its recording and its part in replications.
     package static func story(of participant: Participant) -> [HistoryWrite] {
         let recording = participant.recording.map {
             HistoryWrite.recording(

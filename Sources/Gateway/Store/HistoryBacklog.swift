@@ -2,12 +2,12 @@ import GRDB
 
 /// Writes that the history's file has not taken yet, oldest first.
 ///
-/// Pure: it is given the way into the file. What the file does not take for now waits, within a bound; what it never would take is
-/// found by writing it alone, so that it holds up nothing else.
+/// Pure: it is given a closure that writes. What the file does not take now waits, within a bound; what it would never take is found
+/// by writing it alone, so that it holds up nothing else.
 struct HistoryBacklog {
     /// Some 20 MB, or the whole stories of 3,000 publishes.
     static let maximumWaiting = 20_000
-    /// Writes of one transaction, which a full disk lets us do in vain.
+    /// Writes in one transaction, as many as a full disk has us do in vain.
     static let page = 1_000
 
     /// What an attempt came to.
@@ -84,7 +84,7 @@ extension HistoryWrite {
     }
 }
 
-/// How it stands with what the history's file does not take.
+/// How many writes the history's file has not taken.
 public struct HistoryStanding: Equatable, Sendable {
     /// Writes that wait.
     public var waiting = 0

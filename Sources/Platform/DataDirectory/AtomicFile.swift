@@ -16,7 +16,7 @@ public enum AtomicFile {
         try synchroniseFolder(of: path, synchronise)
     }
 
-    /// Has the folder on disk in which a file is: that it is there under its name is written there, not in the file.
+    /// Forces the folder of a file to disk: the file's name is written there, not in the file.
     static func synchroniseFolder(of path: String, _ synchronise: (CInt) -> CInt = { fsync($0) }) throws(DataDirectoryError) {
         let parent = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
         let folder = parent.isEmpty ? "/" : String(parent)

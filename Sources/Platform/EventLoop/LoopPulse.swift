@@ -1,7 +1,7 @@
 import Synchronization
 public import Wire
 
-/// Since when a loop has been in its turn, for other threads: who waits is well, and need not wake up to say so.
+/// Since when a loop has been in its turn, for other threads: a loop that waits is well, and need not wake up to say so.
 public final class LoopPulse: Sendable {
     /// 0 between turns.
     private let nanoseconds = Atomic<Int64>(0)

@@ -107,7 +107,7 @@ public final class HTTPServer {
         loop.assertOnLoop()
         let peer = configuration.isTrustedProxy(stream.remoteAddress.ip) ? nil : stream.remoteAddress.ip
         guard !isDraining, peer.map(admit) ?? true else { return refuse(stream) }
-        // Last: nobody makes way for one that is refused all the same.
+        // Last: nobody is to make way for a connection that is refused after all.
         guard makeRoom() else {
             if let peer { release(peer) }
             return refuse(stream)

@@ -71,7 +71,7 @@ public final class LoopHealth: Sendable {
     /// Nobody has joined yet.
     public init() {}
 
-    /// Has the loop looked at from now on, also after its end: it is well then.
+    /// Watches the loop from now on. One that has ended counts as healthy.
     public func join(_ loop: EventLoop, name: String) {
         let pulse = loop.pulse
         pulses.withLock { $0.append((name, pulse)) }

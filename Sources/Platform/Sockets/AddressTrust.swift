@@ -11,7 +11,7 @@ public final class AddressTrust: Sendable {
     public static let factor = 10
     /// How long after the last publish.
     public static let duration = Duration.seconds(3_600)
-    /// When more publish, those are strangers again that did longest ago.
+    /// If more publish, those that did so longest ago are strangers again.
     public static let maximumAddresses = 8_192
 
     private struct Record {

@@ -5,7 +5,7 @@ public import Wire
 public enum HandshakePriority: Int, CaseIterable, Sendable {
     /// DTLS on a tuple whose ICE check was authenticated: a publisher.
     case authenticated
-    /// TLS whose client has used our answer, which nobody can who only repeats a ClientHello.
+    /// TLS whose client has used our answer, which one that only repeats a ClientHello cannot.
     case begun
     /// The first flight of TLS, which anybody may send.
     case anonymous

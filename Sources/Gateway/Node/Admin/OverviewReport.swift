@@ -21,7 +21,7 @@ final class OverviewReport {
         var store: any GatewayStore
         var contract: ContractContext
         var load: () -> LoadGuard.Report
-        /// Of the drain.
+        /// How far a drain is.
         var phase: () -> String
         /// Why the cluster's servers do not answer, or write; nil while they do.
         var clusterFault: () -> String?

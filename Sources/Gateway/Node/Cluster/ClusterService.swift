@@ -17,7 +17,7 @@ final class ClusterService: NodeService {
     struct Addresses {
         /// Its public HTTP, as the other nodes see it.
         var node: String
-        /// As encoders see it that are sent on.
+        /// As the encoders that are sent on to it see it.
         var `public`: String
     }
 

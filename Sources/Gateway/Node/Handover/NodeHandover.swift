@@ -14,7 +14,7 @@ import Wire
 /// Carries out what the `HandoverMachine` says: gives this process's place to a successor, and takes it back.
 /// On the control loop.
 final class NodeHandover {
-    /// What of the node takes part.
+    /// The parts of the node that it works with.
     struct Environment {
         var services: HandoverServices
         var embedded: EmbeddedContext
@@ -56,11 +56,11 @@ final class NodeHandover {
     private let loop: EventLoop
     private let environment: Environment
     private var machine: HandoverMachine
-    /// The input that is dealt with, and those that came of it.
+    /// The input that is being dealt with, and those that it caused.
     private var inputs: [(inout HandoverMachine) -> [HandoverMachine.Action]] = []
     private var mailbox: Mailbox<News>?
     private let door: SuccessorDoor
-    /// Whom SIGUSR2 starts.
+    /// The program that SIGUSR2 starts.
     private let successor: SuccessorProcess
     /// Just connected, until the machine says what becomes of it.
     private var newcomer: HandoverChannel?

@@ -114,7 +114,7 @@ final class Predecessor {
         for router in services.staticRouters { router.release(grant.participant.name) }
     }
 
-    /// Whose reply is let go of hears that the session is out of reach.
+    /// A client whose reply is dropped hears that the session is out of reach.
     private func pass(_ request: PredecessorRequest) {
         guard let number = waiting.insert(request.reply) else { return }
         if !channel.send(.request(number: number, HandedRequest(request.request))) { _ = waiting.remove(number) }
@@ -139,6 +139,6 @@ final class Predecessor {
     /// Requests whose answers are awaited, at most.
     private static let maximumWaiting = 256
 
-    /// That process and those before it. It may say any number: what is below none or above 62 is cut off.
+    /// That process and those before it. It may say any number, of which 0 to 62 are believed.
     static func count(withOlder older: Int) -> Int { 1 + min(max(0, older), 62) }
 }

@@ -6,10 +6,10 @@ import JSON
 import RouterForwarding
 import Sockets
 
-/// The node's processes before and after this one: whose place it has, as long as that one has sessions, and who takes its own. Of a
-/// node that is alone. On the control loop.
+/// The node's processes before and after this one: the one whose place it took, while that has sessions, and the one that takes its
+/// own. Only of a node that is alone. On the control loop.
 final class ProcessChain {
-    /// What of the node takes part on both sides.
+    /// The parts of the node that both sides work with.
     struct Environment {
         var embedded: EmbeddedContext
         var shared: SharedParts

@@ -22,7 +22,7 @@ final class ProgressFeed {
         timer = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in tell() }
     }
 
-    /// Waits for nobody: what is behind hears the next one.
+    /// Waits for nobody: a successor that is behind hears the next one.
     private func tell() {
         guard !channel.isBehind else { return }
         let entries = leases.progress.map { HolderProgress(lease: $0.lease, nanoseconds: $0.at.nanoseconds) }

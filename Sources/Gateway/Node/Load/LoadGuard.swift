@@ -26,7 +26,7 @@ final class LoadGuard {
     private let gate: AdmissionGate
     private let measure: () -> NodeLoad
     private let allowance: MemoryAllowance?
-    /// Whether that is the bound of memory, as the operator set none.
+    /// Whether the allowance bounds memory, because the operator set no bound.
     private var isBoundByGroup = false
     private var watch: LoadWatch
     private var last = NodeLoad()

@@ -74,7 +74,7 @@ final class StageDirector: RecordingDirector {
 
     func changed(_ recording: RecordingSummary) {
         let news = standing.withLock { standing in
-            // What a former process left begins here with its end.
+            // Of a recording that a former process left, this one first hears at its end.
             var states = standing[recording.prefix] ?? RecordingStates(wasActive: recording.hasStarted)
             let news = states.told(recording.state)
             standing[recording.prefix] = states.isOver || recording.state == .elsewhere ? nil : states

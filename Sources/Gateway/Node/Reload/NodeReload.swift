@@ -19,7 +19,7 @@ final class NodeReload {
     private var running: StagedoorConfiguration
     private var certificates: ServerCertificates
     private let expiry: CertificateExpiry
-    /// Of what is on disk; what is in force is sound.
+    /// Is about what is on disk: what is in force stays sound.
     private let refused: Gauge
     private let apply: (Change) -> Void
     private var files: FileChanges?
@@ -27,7 +27,7 @@ final class NodeReload {
     private var problems: [String] = []
     private var timer: TimerWatch?
 
-    /// - Parameter interval: after which that is looked at of which no file tells: our own certificate, and why a reload was refused.
+    /// - Parameter interval: how often to look at what no change of a file tells: our own certificate, and a reload that was refused.
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
         metrics: MetricsRegistry, interval: Duration = .seconds(60), apply: @escaping (Change) -> Void

@@ -35,8 +35,8 @@ struct ServerCertificates {
         (authority, authorityPath) = (former.authority, former.authorityPath)
     }
 
-    /// Reads the operator's files anew and checks what is new in them; the own certificate stays, unless it ends soon. One in use
-    /// that has expired keeps no other from being renewed.
+    /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One in
+    /// use that has expired does not keep others from being renewed.
     /// - Throws: when a file cannot be read, or a new certificate has expired or its chain is out of order.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let (settings, now) = (configuration.tls, EventLoop.wallNow())

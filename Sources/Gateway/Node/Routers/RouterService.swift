@@ -12,7 +12,7 @@ import Wire
 
 /// The control loop's side of forwarding: where stages are placed, and what the rest of the node learns from it.
 final class RouterService {
-    /// What of the node takes part.
+    /// The parts of the node that it works with.
     struct Environment {
         var membership: Membership
         var gate: AdmissionGate
@@ -86,8 +86,8 @@ final class RouterService {
         }
     }
 
-    /// By which routers tell this process from all others: its number would not do, for the first one of each container has the same,
-    /// and would renew the lease of the one that died there.
+    /// Routers tell this process from all others by it. A process number would not do: the first process of every container has the
+    /// same one, and would renew the lease of the one that died there.
     static func makeGatewayID() -> String {
         "\(ProcessInfo.processInfo.hostName)-\(String(hexadecimal: Random.bytes(count: 6)))"
     }
@@ -95,8 +95,8 @@ final class RouterService {
 
 /// Where routers' URLs lead, asked once at start: media may go there unless the configuration says otherwise.
 enum RouterAddress {
-    /// A name that leads nowhere keeps no gateway from starting, which has others: that router is dead until it answers, and its media
-    /// may go to where it answers.
+    /// A name that leads nowhere does not keep the gateway from starting, as there may be other routers: that one is dead until it
+    /// answers, and its media may go to where it answers.
     /// - Parameter urls: by router.
     static func routes(to urls: [String: String]) throws -> [String: RouterDrivers.Route] {
         var hosts: [String: String] = [:]

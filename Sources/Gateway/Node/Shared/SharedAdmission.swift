@@ -9,7 +9,7 @@ import Store
 /// Who may publish here and who may watch, for every thread.
 struct SharedAdmission: Sendable {
     let gate: AdmissionGate
-    /// The gate, with what it decides counted: whom encoders' credentials are shown to.
+    /// The gate, with what it decides counted: what encoders' credentials are shown to.
     let authorizer: any Authorizer
     /// Where another authority is asked; nil without `authorize.url`.
     let hooked: HookedAuthorizer?

@@ -8,7 +8,7 @@ import WHIPIngest
 import WebRTCTransport
 import Wire
 
-/// What of WebRTC every worker has a part of: the media port's peers, WHIP's publishers, and the embedded router's subscribers.
+/// The WebRTC that workers share: the media port's peers, WHIP's publishers, and the embedded router's subscribers.
 struct SharedWebRTC: Sendable {
     /// Nil when there is no media port: then WHIP and WHEP are off.
     let transport: TransportContext?

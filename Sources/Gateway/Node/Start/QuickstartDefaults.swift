@@ -9,7 +9,7 @@ enum QuickstartDefaults {
             let data = URL(filePath: configuration.store.directory, directoryHint: .isDirectory)
             configuration.storage["recordings"] = StorageSettings(directory: data.absoluteURL.appending(path: "recordings").path)
         }
-        // Ctrl-C is to be the end, not the beginning of half an hour.
+        // Ctrl-C ends it at once, not after half an hour.
         if configuration.drain == DrainSettings() {
             (configuration.drain.grace, configuration.drain.timeout) = (.zero, .zero)
             configuration.drain.closesPerSecond = 10_000

@@ -6,9 +6,9 @@ import Store
 
 /// Whether the node is alone or one of several: where its configuration and history are, and who keeps its leases.
 enum Membership: Sendable {
-    /// Its place another process can take.
+    /// Another process can take its place.
     case alone(EmbeddedContext)
-    /// It is drained, and the other nodes serve meanwhile.
+    /// It is drained instead, while the other nodes serve.
     case member(ClusterContext)
 
     var store: any GatewayStore {
@@ -70,7 +70,7 @@ struct ClusterContext: Sendable {
 
 /// Why the servers do not answer, or write; both reasons come and go on their own.
 struct ClusterFault: Sendable {
-    /// Why they cannot be had; nil while they answer.
+    /// Why they cannot be reached; nil while they answer.
     var absence: String? = "not connected yet"
     /// What they say when they answer but write nothing: for want of disk or memory they refuse for as long as that lasts.
     var refusal: String?

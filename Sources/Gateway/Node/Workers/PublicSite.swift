@@ -16,7 +16,7 @@ import WebRTCTransport
 
 /// What one worker serves on the public HTTP and HTTPS listeners. Confined to the worker.
 final class PublicSite {
-    /// What of the node takes part.
+    /// The parts of the node that it works with.
     struct Environment: Sendable {
         let authorizer: any Authorizer
         let webRTC: SharedWebRTC

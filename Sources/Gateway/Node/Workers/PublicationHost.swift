@@ -19,7 +19,7 @@ import Wire
 /// Connects each publication of one worker with whoever wants it: the contract, reports, recordings, viewers, routers, further stages.
 /// Confined to the worker.
 final class PublicationHost: PublishHost {
-    /// What of the node takes part.
+    /// The parts of the node that it works with.
     struct Environment: Sendable {
         let gate: AdmissionGate
         let trust: AddressTrust

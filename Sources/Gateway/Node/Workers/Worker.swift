@@ -68,7 +68,7 @@ final class Worker {
         rtmpInbox = inbox
     }
 
-    /// What comes in there is known too late to be shared out, and is served here.
+    /// Which protocol comes in there is known too late for the connection to be shared out: it is served here.
     private func openShared(_ socket: BoundSocket, worker index: Int) throws {
         let port = SharedPort(loop: loop, tls: environment.tls, environment: environment.sharedPort)
         port.servers[.https] = site.map { site in { site.adopt($0) } }

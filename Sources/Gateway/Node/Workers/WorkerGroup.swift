@@ -55,7 +55,7 @@ final class WorkerGroup: NodeService {
     /// Ends all sessions and waits for the threads.
     func stop() {
         tell(.stop)
-        // One that did not become ready has nobody who listens: it is not waited for.
+        // A worker that did not become ready hears no order, and is not waited for.
         for (index, thread) in threads.enumerated() where orders[index] != nil { thread.join() }
     }
 

@@ -106,7 +106,7 @@ final class BucketClient {
         done(fault)
     }
 
-    /// Nobody minds where it is not allowed: a right to delete is none that recordings need.
+    /// Nobody minds if that is not allowed: recordings need no right to delete.
     private func removeProbe(from bucket: String) {
         guard let settings = buckets().bucket(bucket) else { return }
         guard settings.directory.isEmpty else { return FolderBucket(settings.directory).delete(key: Self.probe.key) }

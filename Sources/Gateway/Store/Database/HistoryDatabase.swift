@@ -50,7 +50,7 @@ struct HistoryDatabase: Sendable {
     }
 }
 
-/// How much there is of it, so that neither time nor crowds fill the disk.
+/// The bounds of it, so that neither time nor crowds fill the disk.
 extension HistoryDatabase {
     /// Entries of one receiver's outbox, at most; beyond it the oldest are dropped.
     static let maximumOutbox = 100_000
@@ -61,7 +61,7 @@ extension HistoryDatabase {
     static let maximumFormerViewers = 5_000
     /// Events of one participant in one session, warnings not counted.
     static let maximumParticipantEvents = 1_000
-    /// The bounds of a session are looked after once in so many events. A prime: no pattern of events escapes it.
+    /// A session's bounds are enforced once in this many events. A prime: no pattern of events escapes it.
     static let boundingInterval: Int64 = 251
 
     /// Forgets events that are older, sessions that ended before or were heard of last, and what belongs to them.

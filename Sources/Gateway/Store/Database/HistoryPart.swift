@@ -1,6 +1,6 @@
 import GRDB
 
-/// A part of the history as the writes that would make it again; in the order in which they have to be written.
+/// A part of the history as the writes that would recreate it, in the order in which they have to be written.
 enum HistoryPart: CaseIterable {
     case sessions, participants, events
 
