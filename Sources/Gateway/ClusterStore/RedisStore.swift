@@ -118,7 +118,7 @@ public final class RedisStore: GatewayStore {
 }
 
 /// Something about the cluster's database that operators want to know.
-public enum ClusterStoreNotice: Equatable, Sendable, CustomStringConvertible {
+public enum ClusterStoreNotice: Equatable, Sendable {
     /// Writes are refused until it is back; what is in memory stays good.
     case away(reason: String)
     case back
@@ -130,24 +130,12 @@ public enum ClusterStoreNotice: Equatable, Sendable, CustomStringConvertible {
     case notReplicated(total: Int)
     /// History waits in the local queue, for the database refused it.
     case historyRefused(reason: String)
-
-    public var description: String {
-        switch self {
-        case .away(let reason): "the cluster's database is away: \(reason)"
-        case .back: "the cluster's database is back"
-        case .reloaded(let records): "read all \(records) records of the cluster's database"
-        case .unreadable(let key): "cannot understand the record \(key)"
-        case .notReplicated(let total): "no replica had a write within a second, \(total) so far"
-        case .historyRefused(let reason): "the cluster's database refused history, which waits: \(reason)"
-        }
-    }
 }
 
 /// What the store of a cluster has done so far.
 public struct ClusterStoreStatistics: Equatable, Sendable {
     public var isAway = true
     public var records = 0
-    public var transactions = 0
     /// Transactions that were run again because another node was faster.
     public var conflicts = 0
     /// Writes that no replica had within a second: a failover at that moment would have lost them.

@@ -16,8 +16,8 @@ final class ClusterDatabase {
     private(set) var copy = LocalCopy()
     /// Records that could not be understood when all were read.
     private(set) var unreadable: [String] = []
-    /// Carried out, and run again because another node was faster.
-    private(set) var (transactions, conflicts) = (0, 0)
+    /// Transactions that were run again because another node was faster.
+    private(set) var conflicts = 0
     var replicaMisses: Int { committer.replicaMisses }
     let loader: Loader
     private var committer: Committer
@@ -133,10 +133,7 @@ final class ClusterDatabase {
         for _ in 0..<Self.maximumAttempts {
             var transaction = StateTransaction(copy.state)
             let value = try body(&transaction)
-            if try commit(transaction.changes) == .committed {
-                transactions += 1
-                return value
-            }
+            if try commit(transaction.changes) == .committed { return value }
             conflicts += 1
         }
         throw StoreError.overloaded

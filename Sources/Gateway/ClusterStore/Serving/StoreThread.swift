@@ -206,7 +206,7 @@ extension StoreThread {
 
     private func count() {
         statistics.records = database.copy.recordCount
-        (statistics.transactions, statistics.conflicts) = (database.transactions, database.conflicts)
+        statistics.conflicts = database.conflicts
         if database.replicaMisses > statistics.replicaMisses {
             outlets.onNotice(.notReplicated(total: database.replicaMisses))
         }

@@ -32,11 +32,11 @@ extension Replication {
 
     /// The destination does not take it for now.
     /// - Parameter others: whether the source has other ones.
-    public func waitingWrites(others: Bool) -> [HistoryWrite] { standing(isSourceActive: others, isActive: false) }
+    func waitingWrites(others: Bool) -> [HistoryWrite] { standing(isSourceActive: others, isActive: false) }
 
     /// It is over.
     /// - Parameter others: whether the source has other ones.
-    public func stoppedWrites(others: Bool, at now: WallTime) -> [HistoryWrite] {
+    func stoppedWrites(others: Bool, at now: WallTime) -> [HistoryWrite] {
         [event(.replicationStopped, at: now)] + standing(isSourceActive: others, isActive: false)
     }
 
