@@ -24,7 +24,7 @@ final class PublicSite {
         let clientConfiguration: ClientConfigurationContext?
         let predecessorRequests: PredecessorRequests
         let neighbours: LivingNeighbours?
-        /// The PEM file of whom they are trusted by; empty: the system's.
+        /// The PEM file of the authorities by which the other nodes' certificates are trusted; empty: the system's.
         let certificateAuthority: String
         let hasPublishPage: Bool
         let http: HTTPServerConfiguration
@@ -47,9 +47,7 @@ final class PublicSite {
         whip?.host = host
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
         (self.whip, self.whep) = (whip, whep)
-        let watch = try environment.webRTC.embedded.map {
-            try WatchEndpoint(loop: loop, board: environment.stages, context: $0)
-        }
+        let watch = try environment.webRTC.embedded.map { try WatchEndpoint(loop: loop, board: environment.stages, context: $0) }
         self.watch = watch
         let predecessor = try PredecessorAnswers(loop: loop, requests: environment.predecessorRequests)
         whip?.predecessor = { predecessor.pass($0, $1) }
@@ -63,16 +61,13 @@ final class PublicSite {
             if setup?.handle(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
-        let (http, https) = (
-            HTTPServer(
-                loop: loop, configuration: environment.http, counters: HTTPServerCounters(metrics, listener: "http"),
-                handler: answer),
-            HTTPServer(
-                loop: loop, configuration: environment.https, counters: HTTPServerCounters(metrics, listener: "https"),
-                handler: answer)
-        )
-        http.onExhausted = { Log.cannotAccept("http", $0) }
-        https.onExhausted = { Log.cannotAccept("https", $0) }
+        func server(_ listener: String, _ configuration: HTTPServerConfiguration) -> HTTPServer {
+            let counters = HTTPServerCounters(metrics, listener: listener)
+            let server = HTTPServer(loop: loop, configuration: configuration, counters: counters, handler: answer)
+            server.onExhausted = { Log.cannotAccept(listener, $0) }
+            return server
+        }
+        let (http, https) = (server("http", environment.http), server("https", environment.https))
         if let socket = sockets.http { try http.listen(on: socket) }
         if let socket = sockets.https { try https.listen(on: socket, tls: environment.tls) }
         (self.https, servers) = (https, [http, https])

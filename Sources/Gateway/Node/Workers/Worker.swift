@@ -99,14 +99,13 @@ final class Worker {
     }
 
     private func openMedia(_ sockets: WorkerSockets) throws {
-        if let socket = sockets.media, let context = environment.webRTC.transport {
-            let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
-            whip = WHIPSessionMaker(port: port)
-            whip?.host = publications
-            media = port
-            publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
-            if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
-        }
+        guard let socket = sockets.media, let context = environment.webRTC.transport else { return }
+        let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
+        whip = WHIPSessionMaker(port: port)
+        whip?.host = publications
+        media = port
+        publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
+        if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
     }
 
     var sender: MailboxSender<WorkerOrder>? { orders?.sender }
