@@ -27,7 +27,7 @@ struct SessionGauges: Sendable {
         (rtmp, rtmps, whip) = (gauge(.rtmp), gauge(.rtmps), gauge(.whip))
     }
 
-    /// - Parameter count: WHIP sessions that are answered and not yet connected.
+    /// - Parameter count: WHIP sessions that are answered and that no worker has claimed yet.
     static func watchPending(_ metrics: MetricsRegistry, _ count: @escaping @Sendable () -> Int) {
         metrics.reading(name, help, ["protocol": "whip", "state": "pending"]) { Double(count()) }
     }
