@@ -74,9 +74,9 @@ public final class ControlPlane {
         }
     }
 
-    /// For an answer that goes on, to a request that may be made.
-    /// - Returns: tells, whenever it is called, whether its access key may still ask for it and, where it came by a session at
-    ///   the console, whether that goes on.
+    /// For an answer that goes on, such as a stream, to a request that may be made.
+    /// - Returns: a closure that says whether the request's access key may still ask for it and, if it came by a session at the
+    ///   console, whether that session goes on.
     public func standing(of request: HTTPRequest, for action: AccessAction) -> () -> Bool {
         guard access.demandsSignature else { return { true } }
         let caller = try? access.check(request, for: action, console.sessions, now: wallNow()) { [AccessPolicy.noStage] }

@@ -2,8 +2,8 @@ import EventLoop
 import Store
 import Wire
 
-/// Who waits for what becomes of a replication that was asked for: the node that has the publisher says so in its record. For any
-/// thread.
+/// Keeps those who wait to hear what becomes of a replication they asked for: the node that has the publisher says so in its record.
+/// For any thread.
 final class ReplicationAnswers: Sendable {
     enum Outcome: Equatable {
         case active
@@ -30,7 +30,7 @@ final class ReplicationAnswers: Sendable {
         observers.add { [weak self] state in self?.stateChanged(state) }
     }
 
-    /// - Parameter state: in which the record stands already.
+    /// - Parameter state: one that has the record already.
     func wait(for replication: Replication, in state: @autoclosure () -> StoreState, then: @escaping @Sendable (Outcome) -> Void)
     {
         let waiter = Waiter(

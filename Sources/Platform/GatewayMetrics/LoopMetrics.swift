@@ -17,7 +17,7 @@ public final class LoopMetrics {
     private let turns: Counter
     private let greatestLag: GreatestLag?
     private var reportedAt: MonotonicTime
-    /// Has the loop turn once more when what it did last would stay untold.
+    /// Has the loop turn once more if what it did last would not be reported otherwise.
     private var lastTurn: TimerWatch?
     private var isLastTurnDue = false
 

@@ -70,7 +70,7 @@ public final class MetricsRegistry: Sendable {
         _ = series(name, help, name.hasSuffix("_total") ? .counter : .gauge, labels) { .reading(read) }
     }
 
-    /// Takes a series away: what it tells of is no more. Who still has its object counts for nobody.
+    /// Takes a series away: what it tells of is gone. Whoever still has its object counts for nobody.
     public func remove(_ name: String, _ labels: MetricLabels) {
         _ = families.withLock { $0[name]?.series.removeValue(forKey: labels) }
     }

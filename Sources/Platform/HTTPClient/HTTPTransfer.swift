@@ -53,7 +53,7 @@ final class HTTPTransfer {
         // not have the loop wait for its end.
         unsafe ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         if request.method == "HEAD" { unsafe ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
-        // No waiting for 100-continue: who takes our bodies has answered before.
+        // No waiting for 100-continue: whoever takes our bodies has answered before.
         for header in ["Expect:"] + request.headers.map({ "\($0.name): \($0.value)" }) {
             unsafe headerList = curl_slist_append(headerList, header)
         }

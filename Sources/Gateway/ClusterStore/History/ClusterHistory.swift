@@ -53,7 +53,7 @@ struct ClusterHistory: HistoryReading {
     func events(
         ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
     ) throws -> [ParticipantEvent] {
-        // Clients say where they go on, in the token of a page: any number.
+        // Clients say where to go on, in the token of a page: it may be any number.
         guard after <= Int64.max - Int64(limit) else { return [] }
         let key = schema.events(
             ofStage: ResourceName.identifier(inARN: arn), session: sessionID, participantID: participantID)

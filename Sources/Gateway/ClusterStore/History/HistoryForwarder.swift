@@ -10,7 +10,7 @@ struct HistoryForwarder {
     static let maximumEvents = 100_000
     /// Participants of one session that never published and have left, about.
     static let maximumFormerViewers = 5_000
-    /// A session of which nothing is heard for so long, and whose end nobody wrote, is forgotten with its retention.
+    /// A session that nothing is heard of for this long, and whose end nobody wrote, counts as ended.
     static let longestSilence = Duration.seconds(30 * 86_400)
 
     let server: any DatabaseServer
@@ -61,7 +61,7 @@ struct HistoryForwarder {
         return []
     }
 
-    /// What is written again replaces itself: a place is a write's own.
+    /// Written again, a write replaces itself: each has a field of its own.
     private func forward(_ samples: [MetricSample], _ origin: Origin, _ now: WallTime) throws(StoreError) {
         guard let first = samples.first, let newest = samples.map(\.point.minute).max() else { return }
         let (stage, hour) = (first.series.stageID, newest / MetricCodec.minutesOfHour)

@@ -4,7 +4,7 @@ import Store
 ///
 /// What is in braces decides the slot of a Redis Cluster (hash tag), and so what a script can change at once.
 struct KeySchema: Sendable {
-    /// Records that are found by listing them have one of these sets.
+    /// The sets that list records by their kind; placements, revocations and replications are found by their stage.
     enum Index: String, CaseIterable {
         case stages, ingests, keys, storages, settings
     }

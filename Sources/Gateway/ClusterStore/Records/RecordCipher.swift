@@ -53,7 +53,7 @@ struct RecordCipher: Sendable {
     }
 }
 
-/// Why a stored record is none.
+/// Why a stored record cannot be read.
 enum RecordError: Error, Equatable {
     case malformed
     /// Encrypted with another cluster's key, for another record, or changed.

@@ -1,6 +1,6 @@
 import Settings
 
-/// What one access key may do: its lists, as a value. Who denies wins.
+/// What one access key may do: its lists, as a value. A denial wins.
 struct AccessPolicy: Sendable {
     /// Why something is not done.
     enum Denial: Equatable {

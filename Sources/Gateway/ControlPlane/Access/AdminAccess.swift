@@ -14,7 +14,7 @@ struct AdminAccess {
     var demandsSignature: Bool { settings.admin.demandsSignature }
     var region: String { settings.names.region }
 
-    /// Whether a session's key stands as it was signed with: a secret that was replaced, for it leaked, signs everybody out.
+    /// Whether a session's key is still what it was signed with: replacing a secret that leaked signs everybody out.
     func knows(_ session: ConsoleSessions.Session) -> Bool {
         settings.accessKeys.contains { $0.id == session.accessKeyID && $0.secret == session.secret }
     }

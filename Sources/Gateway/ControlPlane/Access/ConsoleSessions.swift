@@ -20,7 +20,7 @@ struct ConsoleSessions {
     static let csrfHeader = "X-Stagedoor-CSRF"
     static let lifetime = Duration.seconds(12 * 3_600)
     static let maximumCount = 64
-    /// Of one key: whoever may sign in signs nobody else out by it.
+    /// Of one key: so nobody who may sign in can sign others out by it.
     static let maximumCountOfKey = 8
 
     /// By SHA-256 of the cookie, so that looking one up takes the same time however much of it is right.

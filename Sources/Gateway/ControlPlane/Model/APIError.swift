@@ -58,7 +58,7 @@ struct APIError: Error, Equatable {
 ///
 /// Whom `Access-Control-Allow-Origin` invites to read is refused all the same: pages of other origins by `AdminAccess`.
 enum APIHeaders {
-    /// With an id of its own, which SDKs tell with an error and scripts look up in an answer without asking whether it is there.
+    /// With an id of its own, which SDKs show with an error, and which scripts expect in every answer.
     static func ofOneAnswer() -> HTTPHeaders {
         var headers = modelled
         headers["x-amzn-RequestId"] = Identifier.uuid()

@@ -54,7 +54,7 @@ enum Operation: String, CaseIterable {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
-    /// Whose resource stands in the path.
+    /// Those whose resource is named in the path.
     var isOnTags: Bool { self == .tagResource || self == .untagResource || self == .listTagsForResource }
 
     /// The output member of a list that is always empty here.

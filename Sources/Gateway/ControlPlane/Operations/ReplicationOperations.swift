@@ -2,8 +2,8 @@ import JSON
 import Refusals
 import Store
 
-/// Replication: a live publisher of one stage stands on other ones too. The record that is written here is all that is said; the
-/// node that has the publisher acts on it (Gateway/Replication).
+/// Replication: a live publisher of one stage is shown on others too. All that happens here is that a record is written; the node
+/// that has the publisher acts on it (Gateway/Replication).
 struct ReplicationOperations: Sendable {
     let context: OperationContext
 

@@ -6,7 +6,7 @@ import Store
 struct StorageConfigurationOperations: Sendable {
     let context: OperationContext
 
-    /// The bucket is tried before it is taken: who records later is not the one to learn that nothing can be written there.
+    /// The bucket is tried before it is taken: that nothing can be written there is not to be found out by the first recording.
     func createStorageConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         guard let s3 = try input.optionalStructure("s3") else { throw .validation("s3 is required.") }
         let bucket = try s3.text("bucketName", .bucketName)

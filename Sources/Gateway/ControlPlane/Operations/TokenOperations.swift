@@ -24,7 +24,7 @@ struct TokenRequest: Sendable {
     }
 }
 
-/// Participant tokens, and cutting off who has one.
+/// Participant tokens, and cutting off those who have one.
 struct TokenOperations: Sendable {
     let context: OperationContext
 
@@ -58,8 +58,8 @@ struct TokenOperations: Sendable {
         return .object(object)
     }
 
-    /// Cuts the participant off for good: its ingest configuration is detached, with all participants of that, or its tokens are
-    /// refused until they expired. Who watches, or has not published yet, is ended by that too (`TokenStanding`).
+    /// Cuts the participant off for good: its ingest configuration is detached, with all of its participants, or its tokens are
+    /// refused until they have expired. That ends also who watches, or has not published yet (`TokenStanding`).
     func disconnectParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let stageARN = try context.stage(try input.text("stageArn", .arn(.stage))).arn
         let participant = StageParticipant(try input.text("participantId", .participantID), of: stageARN)

@@ -11,7 +11,7 @@ struct RecordingOutput {
     /// It refused something for good: nothing more is given to it by this output.
     private(set) var isBucketLost = false
 
-    /// The last that others hear of the recording is said.
+    /// Others have heard the last of the recording.
     var isConcluded: Bool { isBucketLost || machine.hasConcluded }
 
     /// As `OutputMachine` says it.
@@ -38,7 +38,7 @@ struct RecordingOutput {
         return step
     }
 
-    /// Whether the step is stored is nobody's concern any more.
+    /// Nobody cares any more whether the step is stored.
     mutating func drop() { (step, objects) = (nil, []) }
 
     mutating func loseBucket() {

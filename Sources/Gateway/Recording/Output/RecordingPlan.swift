@@ -80,7 +80,7 @@ public struct RecordingSummary: Sendable, Equatable {
         case stopping
         /// Every file is stored.
         case stopped
-        /// Nothing more is stored, for the reason that is said. Nothing was when `startedAt` is nil.
+        /// Nothing more is stored, for this reason. If `startedAt` is nil, nothing ever was.
         case failed(String)
         /// Another node of the cluster goes on with it, and says how it stands.
         case elsewhere

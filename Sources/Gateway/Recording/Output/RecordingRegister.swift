@@ -5,7 +5,7 @@ import Foundation
 public protocol RecordingRegister: Sendable {
     /// This node's name.
     var node: String { get }
-    /// Never waits. What a node writes of a recording that it has no more is dropped.
+    /// Never waits. What a node writes of a recording that it no longer has is dropped.
     func write(_ line: RegisterLine)
     /// - Parameters:
     ///   - prefix: of the recording; nil: the participant's latest one.
