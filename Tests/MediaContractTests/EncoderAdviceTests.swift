@@ -1,6 +1,8 @@
-import MediaContract
+import Settings
 import TestSupport
 import Testing
+
+@testable import MediaContract
 
 @Suite("EncoderAdvice")
 struct EncoderAdviceTests {
@@ -23,13 +25,13 @@ struct EncoderAdviceTests {
         Row(
             testDescription: "OBS with NVENC", product: "FMLE/3.0 (compatible; FMSc/1.0)", isX264: false,
             place: "in OBS (Settings > Output, mode Advanced) set",
-            settings: ["Max B-frames = 0 and Look-ahead off", "Profile = baseline", "Keyframe Interval = 2 s"]),
+            settings: ["B-Frames = 0 and Look-ahead off", "Profile = baseline", "Keyframe Interval = 2 s"]),
         Row(
             testDescription: "OBS by WHIP", product: "Mozilla/5.0 (OBS-Studio/32.2.2+ds-1+b2; Linux x86_64; en-US)", isX264: true,
             place: "in OBS", settings: ["x264 Options = bframes=0", "Profile = baseline"]),
         Row(
             testDescription: "ffmpeg", product: "FMLE/3.0 (compatible; Lavf59.27.100)", isX264: true, place: "give ffmpeg",
-            settings: ["-bf 0", "-profile:v baseline", "-force_key_frames 'expr:gte(t,n_forced*2)'"]),
+            settings: ["-bf 0", "-profile:v baseline", #"-force_key_frames "expr:gte(t,n_forced*2)""#]),
         Row(
             testDescription: "ffmpeg by WHIP", product: "Lavf/63.1.102", isX264: true, place: "give ffmpeg",
             settings: ["-bf 0", "-profile:v baseline"]),
@@ -71,5 +73,74 @@ struct EncoderAdviceTests {
         feeder.pass(3)
         let sentence = feeder.sentence ?? "none"
         for words in [row.place] + row.settings { #expect(sentence.contains(words), "\(words) in: \(sentence)") }
+    }
+
+    struct Picture: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// What is sent.
+        var width: Int
+        var height: Int
+        /// In pixels.
+        var limit: Int
+        /// The size that is advised.
+        var size: (width: Int, height: Int)
+    }
+
+    static let pictures = [
+        Picture(testDescription: "1080p", width: 1_920, height: 1_080, limit: 921_600, size: (1_280, 720)),
+        Picture(testDescription: "an upright phone", width: 1_080, height: 1_920, limit: 921_600, size: (720, 1_280)),
+        Picture(testDescription: "720p on a small stage", width: 1_280, height: 720, limit: 230_400, size: (640, 360)),
+        Picture(testDescription: "4K on a large stage", width: 3_840, height: 2_160, limit: 2_073_600, size: (1_920, 1_080)),
+        Picture(testDescription: "the least limit", width: 640, height: 360, limit: 25_600, size: (192, 108)),
+        Picture(testDescription: "too small", width: 90, height: 160, limit: 921_600, size: (720, 1_280)),
+    ]
+
+    @Test(arguments: pictures)
+    func `names a size that the stage takes, as upright as what is sent`(_ picture: Picture) {
+        var (stream, rules) = (SyntheticStream(), ContractSettings())
+        (stream.sps.width, stream.sps.height) = (picture.width, picture.height)
+        rules.maximumResolution.limit = picture.limit
+        var feeder = StreamFeeder(.accessUnits, rules: rules, product: "Lavf61")
+        for number in 0..<240 where !feeder.monitor.isOver { feeder.feed(stream.accessUnit(number)) }
+        let sentence = feeder.sentence ?? "none"
+        #expect(sentence.contains("-vf scale=\(picture.size.width):\(picture.size.height)"), "\(sentence)")
+        let isTooLarge = picture.width * picture.height > picture.limit
+        #expect(sentence.contains("in all, such as \(picture.size.width)x\(picture.size.height)") == isTooLarge, "\(sentence)")
+    }
+
+    struct Limit: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var rule: ContractRule
+        var product: String
+        var setting: String
+        var change: @Sendable (inout ContractSettings) -> Void
+    }
+
+    static let limits = [
+        Limit(testDescription: "OBS at 25", rule: .frameRate, product: "OBS-Studio/32.0.1", setting: "FPS = 25 (Settings > Video)") {
+            $0.frameRate.maximum = 25
+        },
+        Limit(testDescription: "ffmpeg at 50", rule: .frameRate, product: "Lavf61", setting: "-r 50") { $0.frameRate.minimum = 50 },
+        Limit(testDescription: "sound", rule: .audioBitrate, product: "", setting: "the audio bitrate to 96 kbit/s") {
+            $0.audioBitrate.limit = 96_000
+        },
+        Limit(
+            testDescription: "GStreamer, Baseline", rule: .videoProfile, product: "GStreamer 1.28",
+            setting: "caps video/x-h264,profile=constrained-baseline"
+        ) { _ in },
+        Limit(
+            testDescription: "GStreamer, Main", rule: .videoProfile, product: "GStreamer 1.28",
+            setting: "caps video/x-h264,profile=main"
+        ) { $0.profile.limit = [.baseline, .constrainedBaseline, .main] },
+    ]
+
+    @Test(arguments: limits)
+    func `names a value that the stage takes`(_ item: Limit) {
+        var rules = ContractSettings()
+        item.change(&rules)
+        var feeder = StreamFeeder(.accessUnits, rules: rules, product: item.product)
+        feeder.feed(SyntheticStream().accessUnit(0))
+        let row = feeder.monitor.sightings.table.first { $0.rule == item.rule }
+        #expect(row?.setting == item.setting)
     }
 }

@@ -142,7 +142,9 @@ extension ContractFault {
         case .profile: .only(Self.admitted(rules))
         case .interlaced: .only("progressive")
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .unjudgedPictures, .bFrames: .only("none")
-        case .resolutionAbove: .bound("at most \(rules.maximumResolution.limit) in all, such as 1280x720")
+        case .resolutionAbove(let width, let height):
+            .bound(
+                "at most \(rules.maximumResolution.limit) in all, such as \(AdvisedPicture(under: rules, isUpright: height > width))")
         case .resolutionBelow: .bound("the short side at least \(rules.minimumResolution.limit)")
         case .videoBitrate: .bound("at most \(Self.mega(rules.videoBitrate.limit))", unit: " Mbit/s")
         case .audioCodec: .only("AAC-LC, Opus")

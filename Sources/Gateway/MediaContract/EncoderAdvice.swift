@@ -30,7 +30,8 @@ struct EncoderAdvice {
         case .interlaced: pick(ffmpeg: "-vf yadif without +ildct", other: "progressive output")
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
         case .unjudgedPictures: "parameter sets before each keyframe, each slice header whole in its first packet"
-        case .resolutionAbove, .resolutionBelow: resolution
+        case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height):
+            resolution(AdvisedPicture(under: rules, isUpright: height > width))
         case .videoBitrate: bitrate
         case .audioCodec: pick(ffmpeg: "-c:a aac", gStreamer: "avenc_aac", other: "the audio encoder to AAC (LC, not HE)")
         case .audioFormat: pick(obs: "48 kHz and Stereo (Settings > Audio)", ffmpeg: "-ar 48000 -ac 2", other: "48 kHz, stereo")
@@ -41,8 +42,8 @@ struct EncoderAdvice {
         case .audioBitrate:
             pick(
                 ffmpeg: "-b:a \(kilobits(rules.audioBitrate.limit))k",
-                other: "the audio bitrate to \(kilobits(rules.audioBitrate.limit))")
-        case .frameRate: pick(obs: "FPS = 30 (Settings > Video)", ffmpeg: "-r 30", other: "30 frames a second")
+                other: "the audio bitrate to \(kilobits(rules.audioBitrate.limit)) kbit/s")
+        case .frameRate: frameRate
         case .keyframeInterval: keyframeInterval
         }
     }
@@ -51,21 +52,29 @@ struct EncoderAdvice {
         let name = rules.profile.limit.contains(.main) ? "main" : "baseline"
         return pick(
             obs: "Profile = \(name)", ffmpeg: "-profile:v \(name)", vMix: "Profile = \(name)", larix: "AVC profile = \(name)",
-            gStreamer: "caps video/x-h264,profile=constrained-\(name)", browser: "an H.264 codec with profile-level-id 42e01f",
-            other: "the H.264 profile to \(name)")
+            gStreamer: "caps video/x-h264,profile=\(name == "main" ? name : "constrained-baseline")",
+            browser: "an H.264 codec with profile-level-id 42e01f", other: "the H.264 profile to \(name)")
     }
 
     private var bFrames: String {
         pick(
-            obs: isX264 ? "x264 Options = bframes=0" : "Max B-frames = 0 and Look-ahead off (x264: x264 Options = bframes=0)",
+            obs: isX264
+                ? "x264 Options = bframes=0"
+                : "B-Frames = 0 and Look-ahead off (x264: x264 Options = bframes=0, Apple VT: Use B-Frames off)",
             ffmpeg: "-bf 0", ivsSDK: "usesBFrames = false (Android: setUseBFrames(false))",
             gStreamer: "x264enc bframes=0", other: "B-frames to 0 and look-ahead to off")
     }
 
-    private var resolution: String {
+    private func resolution(_ picture: AdvisedPicture) -> String {
         pick(
-            obs: "Output (Scaled) Resolution = 1280x720 (Settings > Video)", ffmpeg: "-vf scale=1280:720",
-            browser: "a video constraint of 1280x720", other: "the output resolution to 1280x720")
+            obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)",
+            ffmpeg: "-vf scale=\(picture.width):\(picture.height)", browser: "a video constraint of \(picture)",
+            other: "the output resolution to \(picture)")
+    }
+
+    private var frameRate: String {
+        let rate = min(max(30, rules.frameRate.minimum), rules.frameRate.maximum)
+        return pick(obs: "FPS = \(rate) (Settings > Video)", ffmpeg: "-r \(rate)", other: "\(rate) frames a second")
     }
 
     private var bitrate: String {
@@ -82,7 +91,7 @@ struct EncoderAdvice {
     private var keyframeInterval: String {
         let seconds = ContractFault.short(rules.keyframeInterval.limit.inSeconds)
         return pick(
-            obs: "Keyframe Interval = \(seconds) s", ffmpeg: "-force_key_frames 'expr:gte(t,n_forced*\(seconds))'",
+            obs: "Keyframe Interval = \(seconds) s", ffmpeg: #"-force_key_frames "expr:gte(t,n_forced*\#(seconds))""#,
             larix: "Keyframe frequency = \(seconds)", gStreamer: "key-int-max = \(seconds) times the frame rate",
             other: "the keyframe interval to \(seconds) s")
     }
