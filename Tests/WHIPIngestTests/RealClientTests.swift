@@ -68,8 +68,28 @@ struct RealClientTests {
         let gateway = try TestGateway()
         defer { gateway.stop() }
         let page = gateway.url.replacing("/whip", with: "/publish")
-        let told = try Self.run("publish_page.py", [page, "chromium", "error"], environment: ["WITHOUT_H264": "1"])
+        let told = try Self.run("publish_page.py", [page, "chromium", "error"], environment: ["WITHOUT": "H264"])
         #expect(told.contains("422 SD-1101: The offer has no H.264 video track: enable H.264"), "\(told)")
+    }
+
+    @Test(arguments: [("screen", "shares no screen"), ("permission", "permit it for this page")])
+    func `our own page says what the browser does not do or may not`(_ missing: String, _ words: String) throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let environment = ["WITHOUT": missing, "SOURCE": missing == "screen" ? "screen" : "camera"]
+        let told = try Self.run("publish_page.py", [page, "chromium", "error"], environment: environment)
+        #expect(told.contains(words), "\(told)")
+    }
+
+    @Test
+    func `our own page ends a publish whose picture has ended`() throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let told = try Self.run("publish_page.py", [page, "chromium", "stopped 200"], environment: ["SOURCE_ENDS": "1"])
+        #expect(told.contains("the video source has ended"), "\(told)")
+        #expect(eventually(within: 60) { gateway.leases.liveCount == 0 })
     }
 
     @Test(arguments: ["kick", "takeover"])

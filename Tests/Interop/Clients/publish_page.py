@@ -2,7 +2,9 @@
 """publish_page.py PAGE-URL TOKEN WANTED: opens the publish page in headless Chromium, presses Start, waits until its log has
 WANTED, and prints the log.
 
-Environment: WITHOUT_H264=1 makes the browser one that has no H.264, as Firefox is before it has fetched OpenH264.
+Environment: SOURCE is what is published, a test pattern unless said otherwise. WITHOUT=H264 makes the browser one that has no H.264, as
+Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera.
+SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
 """
 import os
 import sys
@@ -20,16 +22,27 @@ RTCPeerConnection.prototype.addTransceiver = function (track, options) {
   return transceiver;
 };
 """
+WITHOUT_PERMISSION = """
+navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('Permission denied', 'NotAllowedError'); };
+"""
+WITHOUT = {
+    'H264': WITHOUT_H264, 'permission': WITHOUT_PERMISSION, 'screen': 'delete MediaDevices.prototype.getDisplayMedia;',
+}
+SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
+LOGGED = "document.getElementById('log').textContent.includes(arguments[0])"
 
 
 def main():
     page, token, wanted = sys.argv[1:]
     with webdriver.chromium() as browser:
-        browser.open(page + '#' + urllib.parse.urlencode({'token': token, 'source': 'pattern'}))
-        if 'WITHOUT_H264' in os.environ:
-            browser.run(WITHOUT_H264)
+        browser.open(page + '#' + urllib.parse.urlencode({'token': token, 'source': os.environ.get('SOURCE', 'pattern')}))
+        if 'WITHOUT' in os.environ:
+            browser.run(WITHOUT[os.environ['WITHOUT']])
         browser.click('#start')
-        browser.wait(wanted, "document.getElementById('log').textContent.includes(arguments[0])", wanted)
+        if 'SOURCE_ENDS' in os.environ:
+            browser.wait('publish', LOGGED, 'published')
+            browser.run(SOURCE_ENDS)
+        browser.wait(wanted, LOGGED, wanted)
         print(browser.text('#log'))
 
 
