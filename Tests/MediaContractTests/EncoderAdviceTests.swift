@@ -108,6 +108,22 @@ struct EncoderAdviceTests {
         #expect(sentence.contains("in all, such as \(picture.size.width)x\(picture.size.height)") == isTooLarge, "\(sentence)")
     }
 
+    @Test(arguments: [
+        ("Lavf61", "give ffmpeg -profile:v baseline -pix_fmt yuv420p."),
+        ("FMLE/3.0 (compatible; FMSc/1.0)", "Profile = baseline, Color Format = NV12 (Settings > Advanced)."),
+        ("", "set the H.264 profile to baseline, with 8 bits and 4:2:0."),
+    ])
+    func `names what the samples must be, where the profile follows from them`(_ product: String, _ cure: String) {
+        for profile in [110, 122, 244] {
+            var stream = SyntheticStream()
+            stream.sps.profileIDC = profile
+            var feeder = StreamFeeder(.accessUnits, product: product)
+            for number in 0..<240 where !feeder.monitor.isOver { feeder.feed(stream.accessUnit(number)) }
+            let sentence = feeder.sentence ?? "none"
+            #expect(sentence.hasSuffix(cure), "\(profile): \(sentence)")
+        }
+    }
+
     struct Limit: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var rule: ContractRule

@@ -1,3 +1,4 @@
+import H264
 import Settings
 import Wire
 
@@ -25,7 +26,7 @@ struct EncoderAdvice {
     func setting(for fault: ContractFault) -> String {
         switch fault {
         case .videoCodec: pick(obs: "Video Encoder = x264 or H.264", ffmpeg: "-c:v libx264", other: "an H.264 encoder")
-        case .profile: profile
+        case .profile(let idc): profile + (idc > SequenceParameterSet.high ? sampleFormat : "")
         case .bFrames: bFrames
         case .interlaced: pick(ffmpeg: "-vf yadif without +ildct", other: "progressive output")
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
@@ -54,6 +55,11 @@ struct EncoderAdvice {
             obs: "Profile = \(name)", ffmpeg: "-profile:v \(name)", vMix: "Profile = \(name)", larix: "AVC profile = \(name)",
             gStreamer: "caps video/x-h264,profile=\(name == "main" ? name : "constrained-baseline")",
             browser: "an H.264 codec with profile-level-id 42e01f", other: "the H.264 profile to \(name)")
+    }
+
+    /// The profiles above High are chosen for the samples: x264, for one, starts in no lower one with those.
+    private var sampleFormat: String {
+        pick(obs: ", Color Format = NV12 (Settings > Advanced)", ffmpeg: " -pix_fmt yuv420p", other: ", with 8 bits and 4:2:0")
     }
 
     private var bFrames: String {
