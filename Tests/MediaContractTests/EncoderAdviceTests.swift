@@ -83,16 +83,16 @@ struct EncoderAdviceTests {
         /// In pixels.
         var limit: Int
         /// The size that is advised.
-        var size: (width: Int, height: Int)
+        var size: String
     }
 
     static let pictures = [
-        Picture(testDescription: "1080p", width: 1_920, height: 1_080, limit: 921_600, size: (1_280, 720)),
-        Picture(testDescription: "an upright phone", width: 1_080, height: 1_920, limit: 921_600, size: (720, 1_280)),
-        Picture(testDescription: "720p on a small stage", width: 1_280, height: 720, limit: 230_400, size: (640, 360)),
-        Picture(testDescription: "4K on a large stage", width: 3_840, height: 2_160, limit: 2_073_600, size: (1_920, 1_080)),
-        Picture(testDescription: "the least limit", width: 640, height: 360, limit: 25_600, size: (192, 108)),
-        Picture(testDescription: "too small", width: 90, height: 160, limit: 921_600, size: (720, 1_280)),
+        Picture(testDescription: "1080p", width: 1_920, height: 1_080, limit: 921_600, size: "1280x720"),
+        Picture(testDescription: "an upright phone", width: 1_080, height: 1_920, limit: 921_600, size: "720x1280"),
+        Picture(testDescription: "720p on a small stage", width: 1_280, height: 720, limit: 230_400, size: "640x360"),
+        Picture(testDescription: "4K on a large stage", width: 3_840, height: 2_160, limit: 2_073_600, size: "1920x1080"),
+        Picture(testDescription: "the least limit", width: 640, height: 360, limit: 25_600, size: "192x108"),
+        Picture(testDescription: "too small", width: 90, height: 160, limit: 921_600, size: "720x1280"),
     ]
 
     @Test(arguments: pictures)
@@ -103,9 +103,18 @@ struct EncoderAdviceTests {
         var feeder = StreamFeeder(.accessUnits, rules: rules, product: "Lavf61")
         for number in 0..<240 where !feeder.monitor.isOver { feeder.feed(stream.accessUnit(number)) }
         let sentence = feeder.sentence ?? "none"
-        #expect(sentence.contains("-vf scale=\(picture.size.width):\(picture.size.height)"), "\(sentence)")
+        #expect(sentence.contains("-s \(picture.size)"), "\(sentence)")
         let isTooLarge = picture.width * picture.height > picture.limit
-        #expect(sentence.contains("in all, such as \(picture.size.width)x\(picture.size.height)") == isTooLarge, "\(sentence)")
+        #expect(sentence.contains("in all, such as \(picture.size)") == isTooLarge, "\(sentence)")
+    }
+
+    @Test func `tells ffmpeg of one filter alone, for the last one counts`() {
+        var stream = SyntheticStream()
+        (stream.sps.width, stream.sps.height, stream.sps.isProgressive) = (1_920, 1_080, false)
+        var feeder = StreamFeeder(.accessUnits, product: "Lavf61")
+        for number in 0..<240 where !feeder.monitor.isOver { feeder.feed(stream.accessUnit(number)) }
+        let sentence = feeder.sentence ?? "none"
+        #expect(sentence.contains("give ffmpeg -s 1280x720 -vf yadif without +ildct"), "\(sentence)")
     }
 
     @Test(arguments: [

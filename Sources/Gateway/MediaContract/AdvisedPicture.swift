@@ -2,9 +2,9 @@ import Settings
 
 /// The largest usual picture that a stage takes, for whoever has to choose another size.
 struct AdvisedPicture: CustomStringConvertible {
-    /// Samples.
-    let width: Int
-    let height: Int
+    /// In samples.
+    private let width: Int
+    private let height: Int
 
     /// - Parameter isUpright: whether what is sent now is higher than it is wide.
     init(under rules: ContractSettings, isUpright: Bool) {

@@ -71,11 +71,11 @@ struct EncoderAdvice {
             gStreamer: "x264enc bframes=0", other: "B-frames to 0 and look-ahead to off")
     }
 
+    /// To ffmpeg no second `-vf`, which would take the place of the first.
     private func resolution(_ picture: AdvisedPicture) -> String {
         pick(
-            obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)",
-            ffmpeg: "-vf scale=\(picture.width):\(picture.height)", browser: "a video constraint of \(picture)",
-            other: "the output resolution to \(picture)")
+            obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)", ffmpeg: "-s \(picture)",
+            browser: "a video constraint of \(picture)", other: "the output resolution to \(picture)")
     }
 
     private var frameRate: String {

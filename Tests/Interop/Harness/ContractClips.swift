@@ -28,7 +28,7 @@ extension ContractClip {
 
     static let bFrames = Verdict(code: "SD-1042", error: "B_FRAME_PRESENT", words: ["B-frame", "-bf 0"])
     static let profile = Verdict(code: "SD-1041", error: "INVALID_VIDEO_CODEC", words: ["-profile:v baseline"])
-    static let resolution = Verdict(code: "SD-1043", error: "RESOLUTION_EXCEEDED", words: ["1920x1080", "scale=1280:720"])
+    static let resolution = Verdict(code: "SD-1043", error: "RESOLUTION_EXCEEDED", words: ["1920x1080", "-s 1280x720"])
     static let bitrate = Verdict(code: "SD-1045", error: "BITRATE_EXCEEDED", words: ["Mbit/s (at most 8.5)"])
     static let audioCodec = Verdict(code: "SD-1046", error: "INVALID_AUDIO_CODEC")
     static let audioFormat = Verdict(code: "SD-1047", error: "INVALID_AUDIO_CODEC")
