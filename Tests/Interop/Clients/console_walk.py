@@ -57,6 +57,7 @@ def create_key(console, folder):
     command = console.card('ffmpeg by RTMP')
     key = console.card('OBS by RTMP') and browser.run('return document.querySelectorAll("dialog .field input")[1].value')
     expect(key.startswith('rt_') and key in command, 'the key is shown, and stands in the line for ffmpeg')
+    expect('\n' not in command and '\\' not in command, 'which is one, as the shells of all systems take it')
     browser.devtools('Browser.grantPermissions', permissions=['clipboardReadWrite', 'clipboardSanitizedWrite'])
     browser.click('dialog [aria-label="Copy Command (ffmpeg by RTMP)"]')
     browser.wait('word of it', 'document.querySelector("dialog [role=status]").textContent === "Copied: Command."')

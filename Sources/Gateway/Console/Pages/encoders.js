@@ -1,10 +1,12 @@
 // What to type into which encoder: cards for a stream key, and for a participant's token.
+// Commands are one line: each shell has a sign of its own that a line goes on.
 
 import { obsConfiguration } from './api.js';
 
 const picture = '-re -f lavfi -i testsrc2=s=1280x720:r=30 -f lavfi -i sine=f=440:r=48000';
 const video = '-c:v libx264 -profile:v baseline -bf 0 -g 60 -b:v 2500k -maxrate 2500k -bufsize 2500k -preset veryfast -tune zerolatency -pix_fmt yuv420p';
-const ownPicture = 'A test picture with a tone; put your own -i FILE in place of the first line\'s two inputs.';
+const ownPicture = 'A test picture with a tone; put your own -i FILE in place of both inputs, and -s 1280x720 behind it where it is larger.';
+const gstreamerVideo = 'videotestsrc is-live=true ! "video/x-raw,width=1280,height=720,framerate=30/1"';
 const obsOutput = 'Settings > Output > Advanced, x264: CBR, at most 6000 kbit/s, Keyframe Interval 2 s, Profile baseline, '
   + 'Tune zerolatency, x264 Options bframes=0. Settings > Video: 1280x720.';
 
@@ -47,16 +49,15 @@ const overrideCard = (id, encoder) => ({
 const ffmpegCard = ({ name, url }, key) => ({
   title: `ffmpeg by ${name}`, hint: ownPicture,
   fields: [{ label: 'Command', isLong: true, value:
-    `ffmpeg ${picture} \\\n  ${video} \\\n  -c:a aac -b:a 128k -ar 48000 -ac 2 \\\n  -f flv "${withSlash(url)}${key}"` }],
+    `ffmpeg ${picture} ${video} -c:a aac -b:a 128k -ar 48000 -ac 2 -f flv "${withSlash(url)}${key}"` }],
 });
 
 const gstreamerCard = ({ name, url }, key) => ({
   title: `GStreamer by ${name}`,
   fields: [{ label: 'Command', isLong: true, value:
-    `gst-launch-1.0 flvmux name=mux streamable=true ! rtmp2sink location="${withSlash(url)}${key}" \\
-  videotestsrc is-live=true ! video/x-raw,width=1280,height=720,framerate=30/1 ! x264enc tune=zerolatency bframes=0 key-int-max=60 bitrate=2500 \\
-  ! video/x-h264,profile=baseline ! mux. \\
-  audiotestsrc is-live=true ! audioconvert ! voaacenc bitrate=128000 ! mux.` }],
+    `gst-launch-1.0 flvmux name=mux streamable=true ! rtmp2sink location="${withSlash(url)}${key}" ${gstreamerVideo} ! x264enc `
+    + 'tune=zerolatency bframes=0 key-int-max=60 bitrate=2500 ! "video/x-h264,profile=baseline" ! mux. '
+    + 'audiotestsrc is-live=true ! audioconvert ! voaacenc bitrate=128000 ! mux.' }],
 });
 
 /** Larix takes its settings from a link of its own ("Larix Grove"). */
@@ -95,13 +96,13 @@ const whipCards = (whip, token) => [
   {
     title: 'ffmpeg 8 by WHIP', hint: ownPicture,
     fields: [{ label: 'Command', isLong: true, value:
-      `ffmpeg ${picture} \\\n  ${video} \\\n  -c:a libopus -b:a 96k -ar 48000 -ac 2 \\\n  -f whip -authorization ${token} "${whip}"` }],
+      `ffmpeg ${picture} ${video} -c:a libopus -b:a 96k -ar 48000 -ac 2 -f whip -authorization ${token} "${whip}"` }],
   },
   {
     title: 'GStreamer by WHIP', hint: 'With whipclientsink of gst-plugins-rs.',
     fields: [{ label: 'Command', isLong: true, value:
-      `gst-launch-1.0 whipclientsink name=sink video-caps=video/x-h264 signaller::whip-endpoint="${whip}" signaller::auth-token=${token} \\
-  videotestsrc is-live=true ! video/x-raw,width=1280,height=720,framerate=30/1 ! sink. audiotestsrc is-live=true ! sink.` }],
+      `gst-launch-1.0 whipclientsink name=sink video-caps=video/x-h264 signaller::whip-endpoint="${whip}" signaller::auth-token=${token} `
+      + `${gstreamerVideo} ! sink. audiotestsrc is-live=true ! sink.` }],
   },
   {
     title: 'Larix Broadcaster by WHIP', hint: 'Connections > New: WHIP. Video: H.264, Keyframe 2 s, Profile Baseline.',
