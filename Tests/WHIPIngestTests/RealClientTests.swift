@@ -72,13 +72,16 @@ struct RealClientTests {
         #expect(told.contains("422 SD-1101: The offer has no H.264 video track: enable H.264"), "\(told)")
     }
 
-    @Test(arguments: [("screen", "shares no screen"), ("permission", "permit it for this page")])
-    func `our own page says what the browser does not do or may not`(_ missing: String, _ words: String) throws {
+    @Test(arguments: [
+        ("screen", "screen", "shares no screen"), ("camera", "permission", "permit it for this page"),
+        ("pattern", "network", "the gateway does not answer"),
+    ])
+    func `our own page says what the browser does not do or may not`(_ source: String, _ missing: String, _ words: String) throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
         let page = gateway.url.replacing("/whip", with: "/publish")
-        let environment = ["WITHOUT": missing, "SOURCE": missing == "screen" ? "screen" : "camera"]
-        let told = try Self.run("publish_page.py", [page, "chromium", "error"], environment: environment)
+        let told = try Self.run(
+            "publish_page.py", [page, "chromium", "error"], environment: ["WITHOUT": missing, "SOURCE": source])
         #expect(told.contains(words), "\(told)")
     }
 

@@ -3,7 +3,8 @@
 WANTED, and prints the log.
 
 Environment: SOURCE is what is published, a test pattern unless said otherwise. WITHOUT=H264 makes the browser one that has no H.264, as
-Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera.
+Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera,
+WITHOUT=network one that reaches nobody.
 SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
 """
 import os
@@ -27,6 +28,7 @@ navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('Perm
 """
 WITHOUT = {
     'H264': WITHOUT_H264, 'permission': WITHOUT_PERMISSION, 'screen': 'delete MediaDevices.prototype.getDisplayMedia;',
+    'network': "window.fetch = async () => { throw new TypeError('Load failed'); };",
 }
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
 LOGGED = "document.getElementById('log').textContent.includes(arguments[0])"

@@ -37,7 +37,7 @@ export class Viewer {
     try {
       await this.connect();
     } catch (error) {
-      this.again(error.message);
+      this.again(error instanceof TypeError ? "The gateway does not answer. Trying again." : error.message);
     }
   }
 
