@@ -49,7 +49,7 @@ struct RealClientTests {
         #expect(report.contains("failed: 0") && !report.contains("FAIL"), "\(report)")
     }
 
-    @Test(arguments: ["pattern", "camera"])
+    @Test(arguments: ["pattern", "camera", "back"])
     func `Chromium publishes from our own page`(_ source: String) throws {
         let gateway = try TestGateway(workers: 2)
         defer { gateway.stop() }

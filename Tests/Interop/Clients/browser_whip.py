@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """browser_whip.py SECONDS PAGE-URL TOKEN SOURCE: publishes from the gateway's own page in headless Chromium.
 
-Opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera),
+Opens PAGE-URL#token=TOKEN&source=SOURCE (pattern, camera, back),
 presses Start, waits, presses Stop, and prints the page's log and what the browser says it sent.
 Environment: LAYERS=1|2|3 makes the page send simulcast; VIDEO=later offers video and sends none: each SIGUSR1 begins or mutes it.
 SIGUSR2 ends it before its time.
