@@ -19,11 +19,11 @@ struct RecordingTapTests {
         publication.add(tap)
     }
 
-    private func bringPacket(at arrival: MonotonicTime = .zero) {
+    private func bringPacket(of track: TrackID = .audio, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero) {
         ([0xFC, 1, 2] as [UInt8]).withUnsafeBytes { payload in
             let packets = [MediaPacket(sequenceNumber: 0, timestamp: 0, marker: true, payload: payload)]
             packets.withUnsafeBufferPointer {
-                publication.forward($0, of: MediaRun(track: .audio, isKeyframe: false, arrival: arrival))
+                publication.forward($0, of: MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival))
             }
         }
     }
@@ -89,4 +89,45 @@ struct RecordingTapTests {
         publication.end(.closed)
         #expect(read() == ["lost", "opus stereo", "packet"])
     }
+
+    /// A browser sends none by itself.
+    @Test func `a keyframe is asked for where pictures were lost`() {
+        let encoder = AskedEncoder()
+        publication.source = encoder
+        bringPacket(of: .video, isKeyframe: true)
+        let moments = (0..<RecordingBlockPool.maximumBlocks + 10).map { MonotonicTime.zero + .milliseconds(200 * $0) }
+        for moment in moments { bringPacket(of: .video, at: moment) }
+        let last = moments[moments.count - 1]
+        #expect(read() == Array(repeating: "packet", count: RecordingBlockPool.maximumBlocks + 1))
+        #expect(encoder.asked == [.video])
+        bringPacket(of: .video, at: last)
+        bringPacket(of: .video, isKeyframe: true, at: last)
+        bringPacket(of: .video, at: last)
+        publication.end(.closed)
+        #expect(read() == ["lost", "packet", "packet"])
+    }
+
+    @Test func `a keyframe is asked for where sound becomes another, not where it begins`() {
+        let encoder = AskedEncoder()
+        publication.source = encoder
+        bringPacket(of: .video, isKeyframe: true)
+        publication.setFormat(.opus(isStereo: false), of: .audio)
+        bringPacket(of: .video)
+        #expect(encoder.asked.isEmpty)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        bringPacket(of: .video)
+        #expect(encoder.asked == [.video])
+        bringPacket(of: .video, isKeyframe: true)
+        publication.end(.closed)
+        #expect(read() == ["packet", "opus mono", "packet", "opus stereo", "packet"])
+    }
+}
+
+/// Remembers of which tracks it was asked for a keyframe.
+private final class AskedEncoder: MediaSource {
+    let canRequestKeyframe = true
+    private(set) var asked: [TrackID] = []
+
+    func requestKeyframe(_ track: TrackID) { asked.append(track) }
+    func limitBitrate(_ bitsPerSecond: Int?) {}
 }

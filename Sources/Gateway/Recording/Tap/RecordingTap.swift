@@ -11,6 +11,7 @@ final class RecordingTap: SourceAudioSink {
     private let takesVideo: Bool
     private let takesAudio: Bool
     private var takesSourceAudio = false
+    private var hasAudioFormat = false
     private var layers = LayerSwitch()
     private var pool = RecordingBlockPool()
     private var block: RecordingBlock?
@@ -112,6 +113,8 @@ final class RecordingTap: SourceAudioSink {
             handOver()
         }
         guard let next = pool.take() else {
+            // The writer begins anew behind what is lost, and an encoder may send no keyframe that it is not asked for.
+            layers.awaitKeyframe()
             if !hasLost { (hasLost, clockRead) = (true, [nil, nil]) }
             return nil
         }
@@ -132,7 +135,11 @@ final class RecordingTap: SourceAudioSink {
     }
 
     private func noteAudioFormat() {
-        if let audioFormat { note(audioFormat) }
+        guard let audioFormat else { return }
+        // With sound of another kind the writer begins anew too.
+        if hasAudioFormat { layers.awaitKeyframe() }
+        hasAudioFormat = true
+        note(audioFormat)
     }
 
     /// How the sound that is taken now is to be decoded.
