@@ -28,9 +28,9 @@ struct RecordingTapTests {
         }
     }
 
-    private func bringFrame() {
+    private func bringFrame(at arrival: MonotonicTime = .zero) {
         [UInt8](repeating: 7, count: 10).withUnsafeBytes {
-            publication.forwardSourceAudio($0, at: .zero, arrival: .zero)
+            publication.forwardSourceAudio($0, at: .zero, arrival: arrival)
         }
     }
 
@@ -88,6 +88,22 @@ struct RecordingTapTests {
         bringPacket(at: moments[moments.count - 1])
         publication.end(.closed)
         #expect(read() == ["lost", "opus stereo", "packet"])
+    }
+
+    /// Of a recording without pictures nothing else tells when a segment began.
+    @Test func `the clock of sound that is recorded as it came is read every second`() {
+        publication.setSourceAudioFormat(.aac(configuration: [17, 144]))
+        for step in 0..<150 as Range<Int64> {
+            let arrival = MonotonicTime.zero + .milliseconds(20 * step)
+            _ = publication.timeline.place(.milliseconds(20 * step), of: .audio, arrival: arrival)
+            bringFrame(at: arrival)
+        }
+        publication.end(.closed)
+        var readings: [Int64] = []
+        _ = tap.feed.drain { block in
+            for case .clock(.audio, _, let timestamp) in block.entries { readings.append(timestamp) }
+        }
+        #expect(readings == [0, 48_000, 96_000])
     }
 
     /// A browser sends none by itself.

@@ -32,7 +32,7 @@ final class RecordingTap: SourceAudioSink {
         } else if !takes(run) {
             return
         }
-        readClock(of: run)
+        readClock(of: run.track, at: run.arrival)
         var start = 0
         while start < packets.count, let block = room(at: run.arrival) {
             start += unsafe block.append(packets[start...], of: run.track.kind)
@@ -40,7 +40,9 @@ final class RecordingTap: SourceAudioSink {
     }
 
     func forwardSourceAudio(_ frame: UnsafeRawBufferPointer, at mediaTime: Duration, arrival: MonotonicTime) {
-        guard takesSourceAudio, takesAudio, let block = room(at: arrival) else { return }
+        guard takesSourceAudio, takesAudio else { return }
+        readClock(of: .audio, at: arrival)
+        guard let block = room(at: arrival) else { return }
         unsafe block.appendSourceFrame(frame, at: mediaTime)
     }
 
@@ -93,15 +95,13 @@ final class RecordingTap: SourceAudioSink {
         if keyframeRequests.take(at: now) { source.requestKeyframe(wanted) }
     }
 
-    /// About once a second and track: the writer ties both tracks' times together by it.
-    private func readClock(of run: MediaRun) {
-        let index = run.track.kind == .video ? 0 : 1
-        if let read = clockRead[index], run.arrival - read < Self.clockInterval { return }
-        guard let timestamp = publication.timeline.timestamp(of: run.track, at: run.arrival),
-            let block = room(at: run.arrival)
-        else { return }
-        clockRead[index] = run.arrival
-        block.append(.clock(run.track.kind, time: run.arrival, timestamp: timestamp))
+    /// About once a second and track: the writer ties both tracks' times together by it, and to the clock on the wall.
+    private func readClock(of track: TrackID, at now: MonotonicTime) {
+        let index = track.kind == .video ? 0 : 1
+        if let read = clockRead[index], now - read < Self.clockInterval { return }
+        guard let timestamp = publication.timeline.timestamp(of: track, at: now), let block = room(at: now) else { return }
+        clockRead[index] = now
+        block.append(.clock(track.kind, time: now, timestamp: timestamp))
     }
 
     // MARK: - Blocks
