@@ -185,6 +185,24 @@ struct SegmentMachineTests {
     }
 
     @Test
+    func `sound that follows pictures alone begins at a keyframe, in a segment that has a place for it`() {
+        var script = SegmentScript()
+        script.play(seconds: 3, hasAudio: false)
+        script.describeAudio()
+        script.play(seconds: 5, from: 3 * 90_000, firstKey: 30)
+        script.finish()
+        #expect(script.initializations.map(\.codecs) == ["avc1.42c00d", "avc1.42c00d,mp4a.40.2"])
+        #expect(script.segments.map(\.map) == [0, 1])
+        #expect(script.segments.map(\.isDiscontinuous) == [false, true])
+        #expect(script.segments.map(\.isIndependent) == [true, true])
+        #expect(script.segments[0].duration == .seconds(4))
+        #expect(script.segments[0].fragments.allSatisfy { ReadFragment($0).runs.map(\.track) == [1] })
+        #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 90 + 150)
+        #expect(script.runs(of: 2).first?.decodeTime == 192_128)
+        #expect(script.goesOn(1) && script.goesOn(2))
+    }
+
+    @Test
     func `sound goes on while pictures pause`() {
         var script = SegmentScript()
         script.describeAudio()

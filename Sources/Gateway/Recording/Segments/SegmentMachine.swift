@@ -37,6 +37,8 @@ struct SegmentMachine {
     private var sequence: SegmentSequence
     /// The next cut, while sound of before it is waited for.
     private var cut: Cut?
+    /// The segment that pictures have begun alone has no place for sound: it begins with the next one, at their next keyframe.
+    private var soundWaits = false
     /// Where the file ends.
     private var end: Int64
     /// Where what comes now has begun in the file: sound of before it is heard by nobody.
@@ -58,6 +60,7 @@ struct SegmentMachine {
     mutating func audioDescribed(_ description: SampleDescription) -> [Action] {
         guard tracks.audio != description else { return [] }
         if tracks.audio != nil { breakOff() }
+        soundWaits = phase == .running && sequence.hasBegunSegment
         tracks.audio = description
         clock = AudioClock(timescale: tracks.audioTimescale)
         return sequence.takeActions()
@@ -66,7 +69,7 @@ struct SegmentMachine {
     mutating func videoCame(_ unit: AccessUnit) -> [Action] {
         guard unit.timestamp.magnitude <= EncoderTimes.largest else { return [] }
         if phase == .running, times.isJump(to: times.inFile(unit.timestamp), from: times.lastVideo) { breakOff() }
-        if phase == .running, tracks.describes(unit) {
+        if phase == .running, tracks.describes(unit), !(soundWaits && unit.isKeyframe) {
             plan(times.inFile(unit.timestamp), isKeyframe: unit.isKeyframe)
         } else if !beginPictures(with: unit) {
             return sequence.takeActions()
@@ -113,7 +116,7 @@ struct SegmentMachine {
 
     // MARK: - Beginning and breaking off
 
-    /// Until now there was nothing, sound alone, or another picture: what follows is another kind of segment.
+    /// Until now there was nothing, one track alone, or another picture: what follows is another kind of segment.
     /// - Returns: false where nothing can begin with the unit.
     private mutating func beginPictures(with unit: AccessUnit) -> Bool {
         guard expectsVideo, unit.isKeyframe, let description = SampleDescription(unit.parameterSets) else { return false }
@@ -170,7 +173,7 @@ struct SegmentMachine {
     private mutating func append(_ bytes: [UInt8], at time: Int64, duration: Int64) {
         let time = times.inFile(time)
         times.soundCame(until: time &+ clock.ticks(in: duration))
-        guard time >= beginning else { return }
+        guard time >= beginning, !soundWaits else { return }
         pending.append(PendingMedia.Audio(timestamp: clock.samples(in: time), duration: duration, bytes: bytes))
     }
 
@@ -228,7 +231,9 @@ struct SegmentMachine {
         writeFragment(videoCount: planned.videoCount, until: time)
         end = max(end, time, clock.end ?? end)
         bounds.end(at: time, segmentToo: planned.endsSegment)
-        if planned.endsSegment { sequence.endSegment(nextIsIndependent: planned.isIndependent) }
+        guard planned.endsSegment else { return }
+        sequence.endSegment(nextIsIndependent: planned.isIndependent)
+        soundWaits = false
     }
 
     private mutating func writeFragment(videoCount: Int, until time: Int64) {

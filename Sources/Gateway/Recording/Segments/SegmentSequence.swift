@@ -8,7 +8,8 @@ struct SegmentSequence {
     private var initializationCount: Int
     private var segmentCount: Int
     private var fragmentCount: UInt32 = 0
-    private var hasBegunSegment = false
+    /// A part of the segment that is being filled has been given out.
+    private(set) var hasBegunSegment = false
     private var isDiscontinuous: Bool
     private var isIndependent = true
 
