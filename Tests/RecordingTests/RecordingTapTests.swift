@@ -123,6 +123,20 @@ struct RecordingTapTests {
         #expect(read() == ["lost", "packet", "packet"])
     }
 
+    /// As where a browser's sound has another source from now on.
+    @Test func `a keyframe is asked for where numbers begin anew and pictures go on`() {
+        let encoder = AskedEncoder()
+        publication.source = encoder
+        bringPacket(of: .video, isKeyframe: true)
+        publication.restarted()
+        bringPacket(of: .video)
+        #expect(encoder.asked == [.video])
+        bringPacket(of: .video, isKeyframe: true)
+        bringPacket(of: .video)
+        publication.end(.closed)
+        #expect(read() == ["packet", "restarted", "packet", "packet"])
+    }
+
     @Test func `a keyframe is asked for where sound becomes another, not where it begins`() {
         let encoder = AskedEncoder()
         publication.source = encoder

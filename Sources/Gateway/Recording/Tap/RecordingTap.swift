@@ -61,6 +61,8 @@ final class RecordingTap: SourceAudioSink {
     func layersChanged() { layers.aim(at: publication.layers.first { $0.isActive }?.track ?? layers.target) }
 
     func restarted() {
+        // The writer begins anew, also where sound alone has another source and pictures go on.
+        layers.awaitKeyframe()
         clockRead = [nil, nil]
         note(.restarted)
     }
