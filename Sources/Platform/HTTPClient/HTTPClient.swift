@@ -13,12 +13,13 @@ public import Wire
 ///     }
 @safe
 public final class HTTPClient {
-    /// Requests under way at once; a further one is answered `.overloaded`.
+    /// Requests under way at once where nothing else is said; a further one is answered `.overloaded`.
     public static let maximumRequests = 512
     /// Connections kept open for reuse.
     private static let maximumIdleConnections = 64
 
     private let loop: EventLoop
+    private let capacity: Int
     private let multi: OpaquePointerBox
     private var watches: [curl_socket_t: [DescriptorWatch]] = [:]
     private var timer: TimerWatch?
@@ -27,9 +28,11 @@ public final class HTTPClient {
     private var retired: [DescriptorWatch] = []
 
     /// A client without connections; they are made as they are needed and kept for reuse.
-    public init(loop: EventLoop) {
+    /// - Parameter capacity: how many requests may be under way at once.
+    public init(loop: EventLoop, capacity: Int = HTTPClient.maximumRequests) {
         _ = Self.isLibraryReady
         self.loop = loop
+        self.capacity = capacity
         unsafe multi = OpaquePointerBox(curl_multi_init())
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe ccurl_multi_set_pointer(multi.pointer, CURLMOPT_SOCKETDATA, own)
@@ -59,12 +62,15 @@ public final class HTTPClient {
     /// Requests under way.
     public var requestCount: Int { transfers.count }
 
+    /// Whether a further request may go out now.
+    public var hasRoom: Bool { transfers.count < capacity }
+
     /// Sends a request and calls `reply` exactly once, later, on this loop.
     public func send(
         _ request: HTTPClientRequest, reply: @escaping (Result<HTTPClientResponse, HTTPClientError>) -> Void
     ) {
         loop.assertOnLoop()
-        guard transfers.count < Self.maximumRequests else { return fail(.overloaded, reply) }
+        guard hasRoom else { return fail(.overloaded, reply) }
         do throws(HTTPClientError) {
             let transfer = try HTTPTransfer(request, reply: reply)
             transfers[ObjectIdentifier(transfer)] = transfer
@@ -223,6 +229,6 @@ public enum HTTPClientError: Error, Equatable, Sendable {
     case untrusted(String)
     /// Anything else, in libcurl's words: nobody listens, no such name, the connection broke.
     case failed(String)
-    /// Beyond `HTTPClient.maximumRequests` at once.
+    /// Beyond the client's capacity.
     case overloaded
 }

@@ -15,14 +15,14 @@ public struct RouterDrivers {
         public init(addresses: [IPAddress], source: IPAddress?) { (self.addresses, self.source) = (addresses, source) }
     }
 
-    private let client: HTTPClient
+    private let line: RequestLine
     private let gatewayID: String
     private let ownListeners: Set<SocketAddress>
     private let ownership: MountpointOwnership
     private let isOnlyProcess: () -> Bool
 
     /// - Parameters:
-    ///   - client: of the control loop.
+    ///   - client: of the control loop, for routers alone.
     ///   - gatewayID: another for every process.
     ///   - ownListeners: where no router may send our media.
     ///   - ownership: knows our mountpoints on Janus servers.
@@ -31,14 +31,14 @@ public struct RouterDrivers {
         client: HTTPClient, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership,
         isOnlyProcess: @escaping () -> Bool
     ) {
-        (self.client, self.gatewayID, self.ownListeners) = (client, gatewayID, ownListeners)
+        (line, self.gatewayID, self.ownListeners) = (RequestLine(client), gatewayID, ownListeners)
         (self.ownership, self.isOnlyProcess) = (ownership, isOnlyProcess)
     }
 
     /// - Parameter name: the router's in the configuration.
     /// - Returns: nil for a router that is not asked.
     public func driver(_ name: String, _ settings: RouterSettings, route: Route) -> (any RouterDriver)? {
-        let http = RouterHTTPClient(client, tls: settings.tls, router: name)
+        let http = RouterHTTPClient(line, tls: settings.tls, router: name)
         let ownNetworks = route.addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) }
         var trust = RouterTrust(networks: settings.media.isEmpty ? ownNetworks : settings.media, ownListeners: ownListeners)
         trust.includesAnswerer = settings.media.isEmpty

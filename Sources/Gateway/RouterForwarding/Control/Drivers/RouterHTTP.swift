@@ -42,22 +42,27 @@ public protocol RouterHTTP: AnyObject {
 
 /// Requests by the control loop's HTTP client, with what a router's entry says of TLS.
 public final class RouterHTTPClient: RouterHTTP {
-    private let client: HTTPClient
+    private let line: RequestLine
     private let tls: HTTPClientTLS
     private let router: String
     /// Why the last request failed: logged once, until another reason comes or a request succeeds.
     private var fault: HTTPClientError?
 
     /// - Parameter router: its name in the configuration, for the log.
-    public init(_ client: HTTPClient, tls: HTTPClientTLS = HTTPClientTLS(), router: String) {
-        (self.client, self.tls, self.router) = (client, tls, router)
+    public convenience init(_ client: HTTPClient, tls: HTTPClientTLS = HTTPClientTLS(), router: String) {
+        self.init(RequestLine(client), tls: tls, router: router)
+    }
+
+    /// - Parameter line: of all routers that have the client in common.
+    init(_ line: RequestLine, tls: HTTPClientTLS, router: String) {
+        (self.line, self.tls, self.router) = (line, tls, router)
     }
 
     public func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
         var outgoing = HTTPClientRequest(
             method: request.method, url: request.url, headers: request.headers, body: request.body)
         (outgoing.deadline, outgoing.tls) = (deadline, tls)
-        client.send(outgoing) { [weak self] result in
+        line.send(outgoing) { [weak self] result in
             switch result {
             case .success(let response):
                 self?.fault = nil

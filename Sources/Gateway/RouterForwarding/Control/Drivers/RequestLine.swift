@@ -1,0 +1,37 @@
+import HTTPClient
+
+/// Requests to routers that their HTTP client has no room for: each waits here for an answer to an earlier one.
+///
+/// A router that begins anew, or takes another's place, is told of all its participants at once. What was never sent would look like
+/// a router that does not answer, and so like its death. Confined to the control loop.
+final class RequestLine {
+    typealias Reply = (Result<HTTPClientResponse, HTTPClientError>) -> Void
+
+    /// A further one is answered `.overloaded`.
+    static let maximumWaiting = 4_096
+
+    private let client: HTTPClient
+    private var waiting: [(request: HTTPClientRequest, reply: Reply)] = []
+
+    /// - Parameter client: has no requests but those of this line.
+    init(_ client: HTTPClient) { self.client = client }
+
+    /// Calls `reply` exactly once, later; the request's deadline counts from when it goes out.
+    func send(_ request: HTTPClientRequest, reply: @escaping Reply) {
+        guard !client.hasRoom, waiting.count < Self.maximumWaiting else { return begin(request, reply) }
+        waiting.append((request, reply))
+    }
+
+    private func begin(_ request: HTTPClientRequest, _ reply: @escaping Reply) {
+        client.send(request) { [weak self] result in
+            self?.beginNext()
+            reply(result)
+        }
+    }
+
+    private func beginNext() {
+        guard client.hasRoom, !waiting.isEmpty else { return }
+        let next = waiting.removeFirst()
+        begin(next.request, next.reply)
+    }
+}

@@ -1,0 +1,25 @@
+import EventLoop
+import HTTPClient
+import Testing
+
+@testable import RouterForwarding
+
+@Suite("Requests to routers, in line", .timeLimit(.minutes(10)))
+struct RequestLineTests {
+    /// Those that were never sent would count as unanswered, and their router as dead.
+    @Test func `more requests than may be under way at once wait for each other, and all are answered`() throws {
+        let router = try ExampleRouter()
+        let loop = try EventLoop()
+        let client = HTTPClient(loop: loop, capacity: 2)
+        let http = RouterHTTPClient(client, router: "r")
+        var (statuses, most): ([Int?], Int) = ([], 0)
+        for _ in 0..<20 {
+            http.send(RouterRequest(method: "GET", url: router.url + "/healthz"), deadline: .seconds(60)) { response in
+                statuses.append(response?.status)
+                most = max(most, client.requestCount)
+            }
+        }
+        #expect(loop.run(until: { statuses.count == 20 }, within: .seconds(120)))
+        #expect(statuses.allSatisfy { $0 == 200 } && most <= 2)
+    }
+}
