@@ -191,6 +191,34 @@ struct LayerForwardingTests {
         #expect(bench.packets[2].header.timestamp &- bench.packets[0].header.timestamp == 5_001 * 3000)
     }
 
+    /// RFC 7728 §8.2 with erratum 5540: routers ask until they are answered.
+    @Test func `a layer that has sent nothing yet is paused with an answer, and begins behind the number told`() throws {
+        let bench = try Bench()
+        let start = bench.loop.now
+        bench.leg?.open(bench.layeredPlan(2))
+        bench.publish(0, layer: 0, isKeyframe: true, from: start)
+        try #require(bench.wait { bench.from != nil })
+        func ask(_ kind: StreamPauseFeedback.Kind) {
+            let before = bench.socket.feedback.accepted
+            let entry = StreamPauseFeedback.Entry(ssrc: 71, kind: kind, pauseID: 0)
+            bench.send(.pause(StreamPauseFeedback(senderSSRC: 1, entries: [entry])), through: bench.reports)
+            #expect(bench.wait { bench.socket.feedback.accepted == before + 1 })
+        }
+        var told: UInt32? {
+            for case .pause(let feedback) in bench.control {
+                if case .paused(let number)? = feedback.entries.first?.kind { return number }
+            }
+            return nil
+        }
+        ask(.pause)
+        try #require(bench.wait { told != nil })
+        ask(.resume)
+        bench.publish(1, layer: 1, isKeyframe: true, from: start)
+        try #require(bench.wait { bench.packets.count == 2 })
+        let (first, last) = (bench.packets[1].header, try #require(told))
+        #expect(first.ssrc == 71 && first.sequenceNumber == UInt16(truncatingIfNeeded: last) &+ 1)
+    }
+
     @Test func `a PAUSE that is said many times at once is answered once, and media earns answers without NACKs`() throws {
         let bench = try Bench()
         let start = bench.loop.now

@@ -12,7 +12,8 @@ public struct TrackNumbering {
     public let clockRate: Int64
     @usableFromInline var sequenceConstant: Int64 = 0
     public internal(set) var timestampConstant: Int64 = 0
-    private let firstSequenceNumber: Int64
+    /// The first packet's.
+    public let firstSequenceNumber: Int64
     private let firstTimestamp: Int64
     @usableFromInline var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
     @usableFromInline var startsAnew = true

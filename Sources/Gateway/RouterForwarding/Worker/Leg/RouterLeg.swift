@@ -143,15 +143,26 @@ public final class RouterLeg: MediaSink {
         return socket.protectedBatch
     }
 
-    /// SR and CNAME (RFC 3550 §6.1), and what follows them. All tracks' reports come from one timeline, whatever the moment each is made.
+    /// SR and CNAME (RFC 3550 §6.1), and what follows them; nothing before a track's first packet.
     private func sendReport(of track: RouterTrack, and more: RTCPPacket? = nil) {
-        guard let plan, track.packetCount > 0, let layer = track.layer else { return }
-        let now = socket.loop.now
-        guard let timestamp = publication.timeline.timestamp(of: layer, at: now) else { return }
+        guard let report = senderReport(of: track) else { return }
         track.hasReported = true
+        send(.senderReport(report), of: track, and: more)
+    }
+
+    /// Of all tracks from one timeline, whatever the moment each is made.
+    private func senderReport(of track: RouterTrack) -> SenderReport? {
+        guard track.packetCount > 0, let layer = track.layer else { return nil }
+        let now = socket.loop.now
+        guard let timestamp = publication.timeline.timestamp(of: layer, at: now) else { return nil }
         let wall = WallTime(nanosecondsSince1970: now.nanoseconds) + wallOffset
+        return track.senderReport(ntp: wall.ntp, timestamp: timestamp)
+    }
+
+    private func send(_ report: RTCPPacket, of track: RouterTrack, and more: RTCPPacket?) {
+        guard let plan else { return }
         var writer = ByteWriter(reserving: 128)
-        track.senderReport(ntp: wall.ntp, timestamp: timestamp).write(into: &writer)
+        report.write(into: &writer)
         SourceDescription(chunks: [.init(ssrc: track.plan.ssrc, cname: plan.cname)]).write(into: &writer)
         more?.write(into: &writer)
         guard let protection else { return socket.sendReport(writer.bytes, to: track.plan.rtcp) }
@@ -257,14 +268,21 @@ extension RouterLeg {
     private func obey(_ request: StreamPauseFeedback.Entry, _ track: RouterTrack, at now: MonotonicTime) {
         guard track.plan.isLayer else { return }
         switch request.kind {
-        case .pause where track.pause(request.pauseID, at: now):
-            let paused = StreamPauseFeedback.Entry(
-                ssrc: track.plan.ssrc, kind: .paused(highestSequenceNumber: track.highestSequenceNumber), pauseID: request.pauseID
-            )
-            sendReport(of: track, and: .pause(StreamPauseFeedback(senderSSRC: track.plan.ssrc, entries: [paused])))
+        case .pause where track.pause(request.pauseID, at: now): answerPause(request.pauseID, of: track)
         case .resume where track.resume(request.pauseID): keyframeRequested(of: track, at: now)
         case .pause, .resume, .paused, .refused: break
         }
+    }
+
+    /// PAUSED, behind an empty report where nothing was sent yet.
+    private func answerPause(_ pauseID: UInt16, of track: RouterTrack) {
+        let ssrc = track.plan.ssrc
+        let paused = StreamPauseFeedback.Entry(
+            ssrc: ssrc, kind: .paused(highestSequenceNumber: track.highestSequenceNumber), pauseID: pauseID)
+        let report = senderReport(of: track).map { RTCPPacket.senderReport($0) }
+        send(
+            report ?? .receiverReport(ReceiverReport(ssrc: ssrc, reports: [])), of: track,
+            and: .pause(StreamPauseFeedback(senderSSRC: ssrc, entries: [paused])))
     }
 
     private func note(_ reports: [ReportBlock], of track: RouterTrack) {

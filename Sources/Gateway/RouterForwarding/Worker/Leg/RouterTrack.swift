@@ -82,7 +82,9 @@ final class RouterTrack {
     /// - Parameter shift: from our layer's clock to that one's.
     func share(clockOf other: RouterTrack, shift: Int64, first: Int64) {
         numbering = TrackNumbering(
-            clockRate: plan.track.clockRate, firstSequenceNumber: UInt16.random(in: 0...UInt16.max),
+            clockRate: plan.track.clockRate,
+            // The router may have been told of it (`highestSequenceNumber`).
+            firstSequenceNumber: UInt16(truncatingIfNeeded: numbering.firstSequenceNumber),
             firstTimestamp: UInt32(truncatingIfNeeded: first &+ shift &+ other.numbering.timestampConstant))
     }
 
@@ -108,8 +110,10 @@ final class RouterTrack {
 
     private func isCurrent(_ identifier: UInt16) -> Bool { Int16(bitPattern: identifier &- pauseID) >= 0 }
 
-    /// The last sequence number sent, with its rounds.
-    var highestSequenceNumber: UInt32 { UInt32(truncatingIfNeeded: numbering.highestSent ?? 0) }
+    /// The last sequence number sent, with its rounds; before the first, the one below that (RFC 7728 §8.2, erratum 5540).
+    var highestSequenceNumber: UInt32 {
+        UInt32(truncatingIfNeeded: numbering.highestSent ?? numbering.firstSequenceNumber - 1)
+    }
 
     // MARK: Packets
 
