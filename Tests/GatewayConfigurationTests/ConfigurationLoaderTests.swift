@@ -140,6 +140,14 @@ struct ConfigurationLoaderTests {
         ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),
         ("routers: {a: {driver: janus}}", "routers.a.url: is needed by driver janus"),
         ("routers: {a: {driver: static}}", "routers.a.host: is needed by driver static"),
+        (
+            "routers: {a: {driver: announce, srtp: true, url: 'http://127.0.0.1.example'}}",
+            "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
+        ),
+        (
+            "routers: {a: {driver: janus, srtp: true, url: 'http://[2001:db8::1]:8088/janus'}}",
+            "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
+        ),
         ("routers: {}", "routers: needs at least one router"),
         (
             "webhooks: {a: {url: ftp://x}}",
@@ -186,6 +194,11 @@ struct ConfigurationLoaderTests {
     ])
     func `what is wrong is told with key, value and what is allowed`(_ yaml: String, _ problem: String) {
         #expect(problems(yaml).first == problem)
+    }
+
+    @Test(arguments: ["https://10.0.0.1", "http://127.0.0.1:8088/janus", "http://[::1]:8088", "http://localhost"])
+    func `SRTP keys may go to https and to this machine`(_ url: String) {
+        #expect(problems("routers: {a: {driver: announce, srtp: true, url: '\(url)'}}").isEmpty)
     }
 
     @Test(arguments: [

@@ -24,9 +24,9 @@ public struct RouterSettings: Equatable, Sendable {
     public var token = Secret("")
     /// Networks to which media may be sent; none: what the URL's host resolves to.
     public var media: [IPNetwork] = []
-    /// Sends SRTP (announce, static).
+    /// Sends SRTP (announce, janus, static). The keys of announce and janus travel to `url`: by https, or to this machine.
     public var srtp = false
-    /// static: the address that media is sent to.
+    /// static: the address that media is sent to; janus: that too, where it is not its API's.
     public var host = ""
     /// static: ports; each participant takes the lowest free pair of even ones.
     public var ports = PortRange(5004, 5103)
