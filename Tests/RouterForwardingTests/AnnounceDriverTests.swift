@@ -207,6 +207,24 @@ struct AnnounceDriverTests {
         }
     }
 
+    @Test func `the example router holds each participant once, also of an id that two stages had`() throws {
+        let router = try ExampleRouter()
+        let gateway = try Gateway([router])
+        let driver = Self.driver(gateway.http, url: router.url)
+        func announce(on stage: String, generation: UInt64) {
+            var isTaken: Bool?
+            driver.announce(Announcement.of("p", stage: stage, generation: generation)) { isTaken = (try? $0.get()) != nil }
+            #expect(gateway.wait { isTaken == true })
+        }
+        announce(on: "s1", generation: 7)
+        announce(on: "s2", generation: 7)
+        driver.withdraw(Announcement.of("p", stage: "s1", generation: 7), reason: "unpublished")
+        #expect(gateway.wait { gateway.status(of: router).count == 1 })
+        announce(on: "s2", generation: 8)
+        let generations = gateway.status(of: router).compactMapValues { $0["generation"]?.integer }
+        #expect(generations == ["s2-p": 8])
+    }
+
     @Test func `what turns out different is patched: mute, keyframe requests, formats`() throws {
         let http = RecordingHTTP()
         let driver = Self.driver(http)

@@ -121,11 +121,12 @@ class Participant:
 
 
 def name_of(announce):
-    """A participant's id, or with its stage's where another stage has somebody of that id (a replica, say)."""
+    """A participant's id, or with its stage's where another stage has, or had, somebody of that id (a replica, say)."""
     name = announce["participantId"]
-    if name in participants and participants[name].announce["stageId"] != announce["stageId"]:
-        return f"{announce['stageId']}-{name}"
-    return name
+    with_stage = f"{announce['stageId']}-{name}"
+    former = participants.get(name)
+    is_others = former is not None and former.announce["stageId"] != announce["stageId"]
+    return with_stage if is_others or with_stage in participants else name
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -165,6 +166,7 @@ class Handler(BaseHTTPRequestHandler):
             if former:
                 former.socket.close()
             participants[name] = participant = Participant(announce, address)
+            leases[announce["gatewayId"]] = time.monotonic() + 15
         self.respond(201, {"sdp": participant.answer(address)}, f"/v1/participants/{name}")
 
     def do_PATCH(self):
@@ -211,6 +213,8 @@ def expire():
             gone = {gateway for gateway, expiry in leases.items() if expiry < time.monotonic()}
             for name in [name for name, each in participants.items() if each.announce["gatewayId"] in gone]:
                 participants.pop(name).socket.close()
+            for gateway in gone:
+                del leases[gateway]
 
 
 if __name__ == "__main__":
