@@ -11,6 +11,9 @@ struct StandingAnnounces: Sendable {
         let generation: UInt64
     }
 
+    /// Beyond it ends are not told again: they all go out behind one lease, and the next one waits for them.
+    static let maximumUntoldEnds = 1_024
+
     private var announces: [ParticipantKey: Standing] = [:]
     /// What is to be deleted: while our lease lives, the router would keep the participant for good.
     private var untoldEnds: [ParticipantKey: String] = [:]
@@ -34,7 +37,8 @@ struct StandingAnnounces: Sendable {
 
     /// The end got no answer: it is told again behind the next lease, unless the participant is back.
     mutating func keepEnd(of participant: ParticipantKey, by url: String) {
-        if announces[participant] == nil { untoldEnds[participant] = url }
+        guard announces[participant] == nil, untoldEnds.count < Self.maximumUntoldEnds else { return }
+        untoldEnds[participant] = url
     }
 
     /// Takes what is to be told again.
