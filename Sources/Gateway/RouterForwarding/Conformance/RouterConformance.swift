@@ -63,7 +63,7 @@ public final class RouterConformance {
         let health = ask("GET", "/healthz")
         note(5, "GET /healthz answers 2xx within a second", health.map { 200...299 ~= $0.status } ?? false, health)
         let socket = try RouterSocket(loop: loop)
-        announcement.source = SocketAddress(.loopback, port: socket.localAddress.port)
+        announcement.source = SocketAddress(health?.ownAddress ?? .loopback, port: socket.localAddress.port)
         guard let plan = announced(1, "POST is answered by 201, a Location and an acceptable answer") else { return false }
         checkLayers()
         sendMedia(plan, through: socket)
