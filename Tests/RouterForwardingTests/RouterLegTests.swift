@@ -85,6 +85,19 @@ struct RouterLegTests {
         #expect(bench.limit == .some(.none))
     }
 
+    /// Its stage may find no other one for a while, and the encoder has other receivers.
+    @Test func `a router that is left limits the encoder no more`() throws {
+        let bench = try Bench()
+        bench.publish(1, isKeyframe: true)
+        bench.leg?.open(bench.plan)
+        #expect(bench.wait { bench.from != nil })
+        let limit = ReceiverEstimatedMaximumBitrate(senderSSRC: 1, bitsPerSecond: 1_000_000, ssrcs: [77])
+        bench.send(.bitrateLimit(limit), through: bench.reports)
+        #expect(bench.wait { bench.limit == 1_000_000 })
+        bench.leg?.close()
+        #expect(bench.limit == .some(.none))
+    }
+
     @Test func `another publisher goes on behind the highest number`() throws {
         let bench = try Bench()
         bench.leg?.open(bench.plan)

@@ -151,6 +151,8 @@ public final class Publication {
     public func end(_ reason: SessionEnd) {
         let ending = observers
         (observers, receivers, sourceAudioReceivers) = ([], [], [])
+        // The encoder hears of no limits any more.
+        limits = [:]
         for observer in ending { observer.ended(reason) }
     }
 }

@@ -81,6 +81,7 @@ public final class RouterLeg: MediaSink {
         }
         if plan?.feedbackKeys != nil { for source in sources { socket.unregisterProtected(self, at: source) } }
         (plan, isOpen, tracks, protection, reporter) = (nil, false, [], nil, nil)
+        limitBitrate()
     }
 
     /// Of the plan's tracks, those that the router has said something about.
@@ -290,7 +291,7 @@ extension RouterLeg {
         if let plan { socket.metrics?.note(report, of: plan.router) }
     }
 
-    /// Called with every report and every second, so that a limit is forgotten when the router falls silent.
+    /// Called with every limit and every second, for one to be forgotten when the router falls silent, and when the leg is closed.
     private func limitBitrate() {
         publication.limitBitrate(tracks.compactMap { $0.bounds.bitrateLimit(at: socket.loop.now) }.min(), for: self)
     }
