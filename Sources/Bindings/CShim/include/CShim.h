@@ -10,6 +10,7 @@
 #include "shim_files.h"
 #include "shim_libraries.h"
 #include "shim_memory.h"
+#include "shim_processes.h"
 #include "shim_streams.h"
 #include "shim_threads.h"
 

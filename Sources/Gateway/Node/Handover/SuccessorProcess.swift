@@ -1,3 +1,4 @@
+import CShim
 import EventLoop
 import Foundation
 
@@ -20,21 +21,11 @@ final class SuccessorProcess {
 
     /// - Returns: its process id.
     func start() throws(StartupError) -> pid_t {
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Our threads block signals that a new program must hear.
-        var (none, all) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&none)
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let environment = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
         let words = unsafe (arguments.map { unsafe strdup($0) } + [nil], environment.map { unsafe strdup($0) } + [nil])
         defer { unsafe (words.0 + words.1).forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let fault = unsafe posix_spawnp(&process, arguments[0], nil, &attributes, words.0, words.1)
+        let fault = unsafe shim_spawn(&process, words.0, words.1)
         guard fault == 0 else {
             let reason = unsafe String(cString: strerror(fault))
             throw .successor(reason)
