@@ -51,11 +51,15 @@ final class JoinInbox: Sendable {
     private let isAwake = Atomic<Bool>(false)
 
     func open(_ sender: MailboxSender<JoinMessage>) { self.sender.withLock { $0 = sender } }
-    func send(_ message: JoinMessage) { _ = sender.withLock { $0 }?.send(message) }
 
-    /// Tells the worker that a feed of its has blocks; further ones need no telling until it has looked.
+    /// - Returns: false when the mailbox is full, gone or not there yet; the message is then dropped.
+    @discardableResult
+    func send(_ message: JoinMessage) -> Bool { sender.withLock { $0 }?.send(message) ?? false }
+
+    /// Tells the worker that a feed of its has blocks; further ones need no telling until it has looked, or could not be told.
     func wake() {
-        if !isAwake.exchange(true, ordering: .acquiringAndReleasing) { send(.media) }
+        guard !isAwake.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if !send(.media) { isAwake.store(false, ordering: .releasing) }
     }
 
     /// The worker is about to look at all its feeds.
