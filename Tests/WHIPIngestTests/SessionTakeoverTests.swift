@@ -1,5 +1,7 @@
+import EventLoop
 import StageHub
 import Testing
+import WebRTCTransport
 
 @testable import WHIPIngest
 
@@ -25,5 +27,28 @@ struct SessionTakeoverTests {
         second.sendFrame(isKeyframe: true)
         #expect(eventually { gateway.output["bob"]?.video.suffix(2) == [5_000, 5_001] })
         #expect(gateway.leases.liveCount == 1)
+    }
+
+    @Test func `a session whose worker cannot be told of its lease ends, and gives it back`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let first = try #require(try TestClient.connected("bob", to: gateway))
+        let transport = gateway.context.transport
+        gateway.leases.beforeTakeover.withLock { told in
+            told = { holder in
+                guard let entry = holder as? SessionEntry else { return }
+                while transport.perform(with: entry, on: 0, { _ in }) {}  // until the worker's mailbox is full
+            }
+        }
+        let second = try TestClient(token: "bob")
+        #expect(second.post(to: gateway) == 201)
+        #expect(second.connectICE())
+        #expect(try second.connectDTLS())
+        #expect(
+            eventually {
+                second.pump(); return second.isClosedByPeer
+            })
+        #expect(gateway.leases.liveCount == 0)
+        withExtendedLifetime(first) {}
     }
 }

@@ -29,6 +29,8 @@ final class StubLeases: PublishLeases {
     }
 
     let content = Lock(Content())
+    /// Called with who takes over, before that is answered.
+    let beforeTakeover = Lock<@Sendable (any LeaseHolder) -> Void>({ _ in })
 
     func claimPublish(
         _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
@@ -45,6 +47,8 @@ final class StubLeases: PublishLeases {
             return (.granted(lease), old)
         }
         old?.end(.takenOver)
+        let told = beforeTakeover.withLock { $0 }
+        if takeOver { told(holder) }
         reply(answer)
     }
 

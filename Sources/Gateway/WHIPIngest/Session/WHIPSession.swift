@@ -60,6 +60,8 @@ final class WHIPSession: TransportSession {
                 session?.claimed(answer)
             }
             context.leases.giveBack(unlessDelivered: isSent, answer)
+            // Its peer is there, and would send to a session that nothing else ends.
+            if !isSent { context.transport.end(entry, .refused(Refusal(.overloaded))) }
         }
     }
 
