@@ -88,6 +88,8 @@ public final class Node {
             services.add(store)
             // Verifies tokens, and ends after everybody who asks it to.
             services.add(shared.admission.tokens)
+            // Transcodes sound for workers and recorder, and ends after both.
+            services.add(shared.rtmp.transcoding)
             // Gives admission its limit of publishers at once; measures for the first time in a second.
             let load = makeLoadGuard()
             // Asks stage routers where media goes, before any comes.

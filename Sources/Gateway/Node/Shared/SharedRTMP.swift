@@ -35,3 +35,6 @@ struct SharedRTMP: Sendable {
         opus = configuration.transcoding
     }
 }
+
+/// Its threads end with the node: nothing works with libavcodec while the process exits.
+extension TranscodingPool: NodeService {}
