@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoop
 import Testing
 import Wire
@@ -90,5 +91,38 @@ struct MailboxTests {
         #expect(loop.run(until: { sum == 385 }, within: .seconds(60)))
         requests.send(-1)
         worker.join()
+    }
+
+    /// Says when it is let go of.
+    private final class Parting: Sendable {
+        private let told: @Sendable () -> Void
+
+        init(_ told: @escaping @Sendable () -> Void) { self.told = told }
+        deinit { told() }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `whoever sends to a mailbox that goes does not wait until its messages are let go of`() throws {
+        let loop = try EventLoop()
+        var box: Mailbox<Parting>? = try Mailbox<Parting>(loop: loop) { _ in }
+        let sender = try #require(box?.sender)
+        let senders = Lock<[WorkerThread]>([])
+        let isAnswered = Lock(false)
+        let parting = { @Sendable in
+            let answered = DispatchSemaphore(value: 0)
+            let thread = try? WorkerThread.start(name: "sender") {
+                sender.send(Parting {})
+                answered.signal()
+            }
+            if let thread { senders.withLock { $0.append(thread) } }
+            let isInTime = answered.wait(timeout: .now() + 60) == .success
+            isAnswered.withLock { $0 = isInTime }
+        }
+        sender.send(Parting(parting))
+        box = nil
+        #expect(box == nil)
+        let wasAnswered = isAnswered.withLock { $0 }
+        #expect(wasAnswered)
+        for thread in senders.withLock({ $0 }) { thread.join() }
     }
 }

@@ -101,9 +101,11 @@ public struct MailboxSender<Message: Sendable>: Sendable {
     }
 
     fileprivate func close() {
-        content.withLock { content in
+        // Let go of outside the lock: a reply in a message answers somebody then, and whoever sends here would wait for that.
+        _ = content.withLock { content in
             content.isClosed = true
-            content.messages = []
+            defer { content.messages = [] }
+            return content.messages
         }
     }
 }
