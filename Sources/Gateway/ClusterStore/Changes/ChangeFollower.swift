@@ -21,7 +21,7 @@ struct ChangeFollower: Sendable {
     /// The last entry that was read.
     private(set) var position: String
     private var doubts: [Commit: Doubt] = [:]
-    /// Keys that have to be read to know their content, because our own write had no answer.
+    /// Keys that have to be read to know their content: our own write had no answer, or the database may have dropped them.
     private var uncertain: Set<String> = []
 
     /// - Parameter node: whose commits are known here already.
@@ -45,7 +45,7 @@ struct ChangeFollower: Sendable {
         return keys
     }
 
-    /// Our own write of these had no answer: they are read as soon as the database can be asked.
+    /// What is known of these may be wrong: they are read as soon as the database can be asked.
     mutating func doubtOwn(_ keys: Set<String>) { uncertain.formUnion(keys) }
 
     /// - Returns: the keys to read now, each once. Until they have been read they go back with `doubtOwn`.

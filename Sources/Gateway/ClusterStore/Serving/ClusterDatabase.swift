@@ -150,12 +150,10 @@ final class ClusterDatabase {
         }
     }
 
-    /// Forgets revocations whose last token has expired; the database drops them by itself.
-    func dropExpired(at now: WallTime) {
-        for entry in copy.state.expiredRevocations(at: now) {
-            copy.remove(key: loader.schema.record(Record.revocation(entry).id))
-        }
-        tell()
+    /// Revocations whose last token has expired by our clock are read again, as the database drops them by its own: one that a clock
+    /// ahead of the others' took for over would let its tokens in once that is right again.
+    func doubtExpired(at now: WallTime) {
+        follower.doubtOwn(Set(copy.state.expiredRevocations(at: now).map { loader.schema.record(Record.revocation($0).id) }))
     }
 
     private func tell() { if copy.revision != toldRevision { tellAlways() } }

@@ -185,6 +185,7 @@ extension StoreThread {
         guard hasChanges || isPollDue else { return }
         if isPollDue { hasEvents = true }
         (hasChanges, lastPoll) = (false, EventLoop.monotonicNow())
+        database.doubtExpired(at: EventLoop.wallNow())
         switch try database.catchUp() {
         case .lostTrack:
             mustReload = true
@@ -192,7 +193,6 @@ extension StoreThread {
         case .followed(let unreadable):
             tell(unreadable: unreadable)
         }
-        database.dropExpired(at: EventLoop.wallNow())
     }
 
     private func tell(unreadable keys: [String]) {
