@@ -120,6 +120,19 @@ struct NodeMachineTests {
         #expect(machine.deadline <= now + .milliseconds(301))
     }
 
+    @Test func `a lease that has ended and is kept for its node is asked for once a second`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        let kept = ClusterAnswer.claimed(.held(by: remote(9), remaining: .zero))
+        _ = machine.answered(call, kept, sentAt: now, now)
+        now = now + .milliseconds(500)
+        _ = machine.timePassed(now)
+        let retried = try #require(claim(in: machine.answered(inquiry, .heard(.milliseconds(900)), sentAt: now, now)))
+        _ = machine.answered(.claim(number: 1, retried), kept, sentAt: now, now)
+        let (early, due) = (machine.timePassed(now + .milliseconds(1_000)), machine.timePassed(now + .milliseconds(1_001)))
+        #expect(claim(in: early) == nil && claim(in: due) != nil)
+    }
+
     /// Asks whether the owner of the lease was heard of.
     private var inquiry: ClusterCall { .heard(node: "b", number: 1) }
 

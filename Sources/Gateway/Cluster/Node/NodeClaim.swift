@@ -60,10 +60,11 @@ extension NodeClaim {
     mutating func ownerIsSilent() { isOwnerSilent = true }
 
     /// How long to wait before it asks for the lease again; nil where its owner has to be asked first.
-    /// - Parameter remaining: so long the lease lives on if nobody renews it.
+    /// - Parameter remaining: so long the lease lives on if nobody renews it; zero where it has ended, and is kept for its node's return.
     func pause(for owner: RemoteLease, _ remaining: Duration, _ now: MonotonicTime) -> Duration? {
         guard isOwnerSilent, incumbent == owner else { return nil }
-        return min(Self.retryInterval, remaining, inquiresAt.map { $0 - now } ?? Self.retryInterval)
+        let rest = remaining > .zero ? remaining : Self.retryInterval
+        return min(Self.retryInterval, rest, inquiresAt.map { $0 - now } ?? Self.retryInterval)
     }
 
     /// The server has said when the owner was last heard of.
