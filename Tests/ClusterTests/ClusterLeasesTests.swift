@@ -244,11 +244,12 @@ struct ClusterLeasesTests {
 }
 
 /// Who of these publishes, as another node answers; nil when it cannot know.
-func live(_ participants: [String], stage: String = "one", asking node: TestNode) -> Set<String>? {
+/// - Parameter surely: so that whoever is missing is gone.
+func live(_ participants: [String], stage: String = "one", surely: Bool = false, asking node: TestNode) -> Set<String>? {
     let answer = Lock<Result<Set<StageParticipant>, StoreError>?>(nil)
-    node.leases.live(among: Set(participants.map { StageParticipant($0, of: Stage.named(stage).arn) })) { result in
-        answer.withLock { $0 = result }
-    }
+    let asked = Set(participants.map { StageParticipant($0, of: Stage.named(stage).arn) })
+    let take: @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void = { result in answer.withLock { $0 = result } }
+    if surely { node.leases.surelyLive(among: asked, reply: take) } else { node.leases.live(among: asked, reply: take) }
     waitUntil { answer.withLock { $0 != nil } }
     return answer.withLock { try? $0?.get() }.map { Set($0.map(\.participantID)) }
 }

@@ -92,6 +92,21 @@ struct ClusterOutageTests {
         #expect(told == 0)
     }
 
+    /// A node that has just come knows of no silence before it.
+    @Test func `after a silence nobody is surely gone before all can have said that they live`() throws {
+        let server = try RedisServer()
+        let (settled, new) = (
+            try TestNode("a", on: server) { $0.cluster.grace = .zero },
+            try TestNode("b", on: server) { $0.cluster.grace = .seconds(600) }
+        )
+        defer { withExtendedLifetime((server, settled, new)) {} }
+        for node in [settled, new] { try #require(node.waitUntilReady()) }
+        _ = try TestClaim.granted("p", at: settled)
+        #expect(waitUntil { live(["p", "q"], surely: true, asking: settled) == ["p"] })
+        #expect(waitUntil { live(["p", "q"], asking: new) == ["p"] })
+        #expect(live(["p", "q"], surely: true, asking: new) == nil)
+    }
+
     @Test func `a server that comes back empty learns from the holders what they hold, and lets nobody in before`() throws {
         let server = try RedisServer()
         let nodes = try ["a", "b"].map { name in

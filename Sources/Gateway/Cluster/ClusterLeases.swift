@@ -176,7 +176,20 @@ extension ClusterLeases: LeaseControl {
     public func live(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
     ) {
-        look(at: Set(participants.map(\.stageARN)), reply) { views in
+        live(among: participants, isSure: false, reply)
+    }
+
+    public func surelyLive(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
+    ) {
+        live(among: participants, isSure: true, reply)
+    }
+
+    private func live(
+        among participants: Set<StageParticipant>, isSure: Bool,
+        _ reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
+    ) {
+        look(at: Set(participants.map(\.stageARN)), isSure: isSure, reply) { views in
             participants.filter { views[$0.stageARN]?.participants.contains($0.participantID) == true }
         }
     }
@@ -196,11 +209,11 @@ extension ClusterLeases: LeaseControl {
     public func endIdleSessions() {}
 
     private func look<Value: Sendable>(
-        at stages: Set<String>, _ reply: @escaping @Sendable (Result<Value, StoreError>) -> Void,
+        at stages: Set<String>, isSure: Bool = false, _ reply: @escaping @Sendable (Result<Value, StoreError>) -> Void,
         _ make: @escaping @Sendable ([String: ClusterAnswer.StageView]) -> Value
     ) {
         let isOrdered = order(
-            .look(stageARNs: stages) { views in
+            .look(stageARNs: stages, isSure: isSure) { views in
                 if let views { reply(.success(make(views))) } else { reply(.failure(.away)) }
             })
         if !isOrdered { reply(.failure(.away)) }

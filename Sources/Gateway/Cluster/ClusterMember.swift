@@ -185,7 +185,7 @@ extension ClusterMember {
         case .watchStopped(let watching): audiences.stopped(watching)
         case .watchRefused(let watching, let code):
             look(at: watching.grant.stageID, begins: false) { [unowned self] in audiences.refused(watching, code, $0) }
-        case .look(let stages, let reply): look(at: stages, reply)
+        case .look(let stages, let isSure, let reply): look(at: stages, isSure: isSure, reply)
         case .watchEnded(let watch):
             publishers.watchEnded(watch)
             machine.watchEnded(watch)
@@ -263,8 +263,13 @@ extension ClusterMember {
 
     // MARK: - What is asked about stages
 
-    private func look(at arns: Set<String>, _ reply: @escaping @Sendable ([String: ClusterAnswer.StageView]?) -> Void) {
-        let gathering = StageViewGathering(count: arns.count, reply)
+    private func look(
+        at arns: Set<String>, isSure: Bool, _ reply: @escaping @Sendable ([String: ClusterAnswer.StageView]?) -> Void
+    ) {
+        let gathering = StageViewGathering(count: arns.count) { [unowned self] views in
+            // By now: what the servers answer after a silence comes behind the word that there was one.
+            reply(isSure && machine.outage.grace(at: clock) != .none ? nil : views)
+        }
         for arn in arns {
             look(at: ResourceName.identifier(inARN: arn), begins: false) { gathering.add($0, of: arn) }
         }

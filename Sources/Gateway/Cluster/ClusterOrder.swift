@@ -14,7 +14,8 @@ enum ClusterOrder: Sendable {
     case watchStarted(Watching)
     case watchStopped(Watching)
     case watchRefused(Watching, errorCode: String)
-    case look(stageARNs: Set<String>, @Sendable ([String: ClusterAnswer.StageView]?) -> Void)
+    /// - Parameter isSure: nothing is told where, after a silence of the servers, what others held is still theirs.
+    case look(stageARNs: Set<String>, isSure: Bool, @Sendable ([String: ClusterAnswer.StageView]?) -> Void)
     /// Nobody looks any more at the remote holder that goes by this number.
     case watchEnded(Int)
     case stateChanged

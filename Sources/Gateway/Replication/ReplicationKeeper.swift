@@ -26,7 +26,7 @@ public final class ReplicationKeeper {
         let sources = Set(replications.values.map(\.key.source))
         isAsking = true
         replies.ask { [leases = book.leases] reply in
-            leases.live(among: sources) { reply($0) }
+            leases.surelyLive(among: sources) { reply($0) }
         } then: { [unowned self] (answer: Result<Set<StageParticipant>, StoreError>?) in
             // While nobody can say who publishes, nobody is missed.
             guard case .success(let live) = answer else { return isAsking = false }

@@ -23,6 +23,10 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
     /// Those of the participants that hold a lease now, at whatever node.
     func live(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
+    /// The same for whoever ends something because a participant is missing: `StoreError.away` also while one that lives may have had
+    /// no chance to say so.
+    func surelyLive(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
     /// Whether a session of this process holds the participant's lease; never waits.
     func isHeldHere(_ participant: StageParticipant) -> Bool
     /// Ends the participant's publish, if there is one.
@@ -32,6 +36,15 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
     func endRevoked()
     /// Ends the stage sessions whose last publisher or viewer left long enough ago. Called about once a second.
     func endIdleSessions()
+}
+
+extension LeaseControl {
+    /// What this process holds it knows at once.
+    public func surelyLive(
+        among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
+    ) {
+        live(among: participants, reply: reply)
+    }
 }
 
 extension IngestConfiguration {
