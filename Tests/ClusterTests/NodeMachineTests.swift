@@ -179,6 +179,19 @@ struct NodeMachineTests {
         guard case .send(.ask, to: "b")? = actions.first else { return #expect(Bool(false), "\(actions)") }
     }
 
+    @Test func `after a silence of the servers no node that was known is missed before it can have said that it lives`() {
+        var (machine, now) = makeSettledMachine()
+        _ = machine.answered(.nodes, .nodes(["a": "{}", "b": "{}"]), sentAt: now, now)
+        now = now + .seconds(12)
+        _ = machine.connected(runID: "1", now)
+        _ = machine.answered(.nodes, .nodes(["a": "{}"]), sentAt: now, now)
+        #expect(machine.nodes.keys.sorted() == ["a", "b"])
+        now = now + .seconds(16)
+        beat(&machine, 16, until: now)
+        _ = machine.answered(.nodes, .nodes(["a": "{}"]), sentAt: now, now)
+        #expect(machine.nodes.keys.sorted() == ["a"])
+    }
+
     @Test func `nobody is dead as long as the server may have been silent itself`() throws {
         var (machine, now) = makeSettledMachine()
         try waiting(&machine, &now)

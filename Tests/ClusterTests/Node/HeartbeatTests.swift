@@ -25,18 +25,26 @@ struct HeartbeatTests {
 
     @Test mutating func `the more nodes there are, the rarer is the list of them`() {
         let nodes = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", "{}") })
-        _ = heartbeat.see(nodes)
+        _ = heartbeat.see(nodes, isWhole: true)
         let lists = [0, 4, 5].map { heartbeat.beat(buries: true, moment($0)).contains(.call(.nodes)) }
         #expect(lists == [true, false, true] && heartbeat.nodes == nodes)
     }
 
     @Test mutating func `who has no record, or was silent for longer than heartbeats live, tells everything again`() {
         heartbeat.written("{}", sentAt: moment(0), moment(0))
-        let seen = [["a": "{}"], ["a": ""], [:]].map { heartbeat.see($0) }
+        let seen = [["a": "{}"], ["a": ""], [:]].map { heartbeat.see($0, isWhole: true) }
         #expect(seen == [false, true, true])
         heartbeat.written("{}", sentAt: moment(11), moment(11))
-        let seenThen = [["a": "{}"], ["a": "{}"]].map { heartbeat.see($0) }
+        let seenThen = [["a": "{}"], ["a": "{}"]].map { heartbeat.see($0, isWhole: true) }
         #expect(seenThen == [true, false])
+    }
+
+    @Test mutating func `who is missing in a list that is not whole stays, as it was known`() {
+        _ = heartbeat.see(["a": "{}", "b": "{1}", "c": "{2}"], isWhole: true)
+        let hasToTellAgain = heartbeat.see(["b": "", "c": "{3}"], isWhole: false)
+        #expect(hasToTellAgain && heartbeat.nodes == ["a": "{}", "b": "{1}", "c": "{3}"])
+        _ = heartbeat.see(["b": "{1}"], isWhole: true)
+        #expect(heartbeat.nodes == ["b": "{1}"])
     }
 
     @Test mutating func `the next one is due an interval later`() {

@@ -140,16 +140,16 @@ package struct NodeMachine: Sendable {
         case (.look(_, let number), _): return [.looked(number: number, nil)]
         case (.begin(let stage, _, let number), _): return begun(stage, number, answer, now)
         case (.heartbeat, .names(let dead)): return burials.begin(dead, now)
-        case (.nodes, .nodes(let nodes)): return see(nodes)
+        case (.nodes, .nodes(let nodes)): return see(nodes, now)
         default: break
         }
         return []
     }
 
-    /// Who counts as alive needs no burial.
-    private mutating func see(_ nodes: [String: String]) -> [ClusterAction] {
+    /// Who counts as alive needs no burial. While the servers were silent nobody could tell them that it lives.
+    private mutating func see(_ nodes: [String: String], _ now: MonotonicTime) -> [ClusterAction] {
         for node in nodes.keys { burials.end(node) }
-        let hasToTellAgain = heartbeat.see(nodes)
+        let hasToTellAgain = heartbeat.see(nodes, isWhole: outage.grace(at: now) == .none)
         return [.nodesChanged] + (hasToTellAgain ? stages.marks : [])
     }
 }
