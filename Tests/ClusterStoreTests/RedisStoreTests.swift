@@ -189,6 +189,26 @@ struct RedisStoreTests {
     }
 
     @Test
+    func `a server that has lost everything takes no stage away, and is believed once it is restored`() async throws {
+        let bench = try ClusterBench()
+        let notices = Lock<[ClusterStoreNotice]>([])
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
+        let node = try bench.node("a", observers: observers)
+        try await node.write { $0.put(ClusterBench.stage("one")) }
+        _ = try bench.ask("RENAME", "sd:{platform}:check", "sd:{platform}:kept")
+        _ = try bench.ask("DEL", "sd:{one}:stage")
+        _ = try bench.ask("DEL", "sd:{changes}")
+        try await eventually {
+            notices.withLock { $0.contains { if case .away(let reason) = $0 { reason.contains("has lost") } else { false } } }
+        }
+        #expect(node.state.stages.count == 1)
+        await #expect(throws: StoreError.away) { try await node.write { $0.put(ClusterBench.stage("two")) } }
+        _ = try bench.ask("RENAME", "sd:{platform}:kept", "sd:{platform}:check")
+        try await eventually { node.state.stages.isEmpty && notices.withLock { $0.contains(.reloaded(records: 0)) } }
+    }
+
+    @Test
     func `no secret is in the database in clear`() async throws {
         let bench = try ClusterBench()
         let node = try bench.node("a")

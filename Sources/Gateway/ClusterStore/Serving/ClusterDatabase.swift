@@ -72,10 +72,15 @@ final class ClusterDatabase {
     func verify() throws(StoreError) {
         let (server, key, check) = (loader.server, loader.schema.check, loader.codec.cipher.check)
         _ = try server.ask(.init("SETNX", .init(key), .init(check)), key: key)
-        let found = try server.ask(.init("GET", .init(key)), key: key).text
-        guard found == check else {
+        guard try isOurs() else {
             throw .failed(reason: "the platform key is another one than that with which this platform's database was made")
         }
+    }
+
+    /// Whether the database is this cluster's: one that was and has lost its data is not.
+    func isOurs() throws(StoreError) -> Bool {
+        let key = loader.schema.check
+        return try loader.server.ask(.init("GET", .init(key)), key: key).text == loader.codec.cipher.check
     }
 
     /// Reads everything.

@@ -40,6 +40,8 @@ final class StoreThread {
     private var hasChanges = true
     private var hasEvents = true
     private var mustReload = false
+    /// The servers have lost the platform's data.
+    private var isLost = false
     private var lastPoll = MonotonicTime.zero
     /// Which servers the copy was read from: others may have lost writes.
     private var runIDs: [String]
@@ -174,12 +176,25 @@ extension StoreThread {
 
     private func reload() throws(StoreError) {
         let runIDs = client.client.state.runIDs
+        guard try hasData() else { throw .away }
         try database.reload()
         (self.runIDs, mustReload) = (runIDs, false)
         statistics.reloads += 1
         outlets.onNotice(.reloaded(records: database.copy.recordCount))
         tell(unreadable: database.unreadable)
     }
+
+    /// Servers that came back empty may be restored: until then nobody's stage is gone, and nothing that is live ends.
+    private func hasData() throws(StoreError) -> Bool {
+        let isOurs = try database.isOurs()
+        if isOurs == isLost {
+            isLost = !isOurs
+            outlets.onNotice(isOurs ? .back : .away(reason: Self.lost))
+        }
+        return isOurs
+    }
+
+    private static let lost = "it has lost the platform's data: restore it, or restart a node to begin with nothing"
 
     private func catchUp() throws(StoreError) {
         guard hasChanges || isPollDue else { return }
