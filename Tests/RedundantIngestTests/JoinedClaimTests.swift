@@ -24,6 +24,27 @@ struct JoinedClaimTests {
         #expect(loop.run(until: { leases.released == [lease] }, within: .seconds(60)))
         #expect(begun == 0 && claim.lease == nil && claim.isOver == (end != .takenOver))
     }
+
+    /// It is asked for every second while a cluster's servers are away.
+    @Test func `a refusal is told once, until there is another one`() throws {
+        let loop = try EventLoop()
+        let leases = LateLease()
+        let grant = PublishGrant(participantID: "both", stageARN: "arn:s", stageID: "s", credentialHash: "h")
+        let environment = JoinedClaim.Environment(leases: leases, replies: try ReplyBox(loop: loop), loop: loop)
+        let claim = JoinedClaim(grant, .rtmp, environment) { _, _ in }
+        var told: [RefusalCode] = []
+        claim.onRefused = { told.append($0.code) }
+        func asks() -> Bool {
+            claim.look(at: loop.now + .seconds(5))
+            return leases.isAsked
+        }
+        for code in [RefusalCode.platformAway, .platformAway, .stageFull, .platformAway] {
+            try #require(loop.run(until: asks, within: .seconds(60)))
+            leases.answer(.refused(Refusal(code)))
+        }
+        #expect(loop.run(until: asks, within: .seconds(60)))
+        #expect(told == [.platformAway, .stageFull, .platformAway])
+    }
 }
 
 /// Answers when it is told to.
@@ -31,6 +52,7 @@ private final class LateLease: PublishLeases {
     private let replies = Lock<[@Sendable (ClaimAnswer) -> Void]>([])
     private let returned = Lock<[PublishLease]>([])
 
+    var isAsked: Bool { replies.withLock { !$0.isEmpty } }
     var released: [PublishLease] { returned.withLock { $0 } }
 
     func claimPublish(

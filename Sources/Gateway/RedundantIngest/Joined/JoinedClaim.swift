@@ -26,7 +26,10 @@ final class JoinedClaim {
 
     /// The lease is here; whoever is called begins to publish.
     var onGranted: (PublishLease) -> Void = { _ in }
+    /// Called once for each reason: while a cluster's servers are away it is asked for every second.
     var onRefused: (Refusal) -> Void = { _ in }
+    /// Until the lease is to be had, or is somebody's.
+    private var toldRefusal: RefusalCode?
     private let environment: Environment
     private let grant: PublishGrant
     private let ingestProtocol: IngestProtocol
@@ -93,6 +96,8 @@ final class JoinedClaim {
             if case .granted(let lease) = answer { environment.leases.release(lease) }
             return
         }
+        let told = toldRefusal
+        toldRefusal = nil
         switch answer {
         case .granted(let lease):
             state = .held(lease)
@@ -100,7 +105,8 @@ final class JoinedClaim {
         case .held(let incumbent): state = .waiting(incumbent, until: environment.loop.now + Self.waitingTime)
         case .refused(let refusal):
             state = .none(until: environment.loop.now + Self.retryInterval)
-            onRefused(refusal)
+            toldRefusal = refusal.code
+            if told != refusal.code { onRefused(refusal) }
         }
     }
 
