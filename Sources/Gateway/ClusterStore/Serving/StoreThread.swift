@@ -95,7 +95,7 @@ final class StoreThread {
             let (requests, historyWaits) = inbox.take()
             carryOut(requests)
             if historyWaits { feed.hasNews = true }
-            if let reason = feed.advance(isConnected: client.client.state.isConnected, at: EventLoop.monotonicNow()) {
+            if let reason = feed.advance(isConnected: client.client.state.isConnected && !isLost, at: EventLoop.monotonicNow()) {
                 outlets.onNotice(.historyRefused(reason: reason))
             }
             count()
