@@ -74,6 +74,8 @@ struct ForwardedSourceTests {
         ("10.0.0.1", "1.1.1.1, 203.0.113.9, 10.2.2.2", "203.0.113.9:0"), ("10.0.0.1", "10.9.9.9", "10.9.9.9:0"),
         ("10.0.0.1", "203.0.113.9, junk, 10.2.2.2", "10.2.2.2:0"), ("10.0.0.1", "203.0.113.9:77", "203.0.113.9:77"),
         ("::1", "[2001:db8::1]", "[2001:db8::1]:0"), ("10.0.0.1", "unknown", "10.0.0.1:5"),
+        // U+0600 and the comma that a proxy writes behind it are one character.
+        ("10.0.0.1", "1.1.1.1\u{600}, 203.0.113.9", "203.0.113.9:0"), ("10.0.0.1", "\u{600},203.0.113.9", "203.0.113.9:0"),
     ])
     func `is believed from the right, as far as proxies are trusted`(_ peer: String, _ field: String, _ source: String) throws {
         let peer = SocketAddress(try #require(IPAddress(peer)), port: 5)
