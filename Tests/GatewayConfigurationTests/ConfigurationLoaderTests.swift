@@ -237,6 +237,17 @@ struct ConfigurationLoaderTests {
         #expect(!configuration.effectiveFile.contains("hidden"))
         #expect(configuration.effectiveFile.contains("secret: redacted"))
     }
+
+    @Test(arguments: ["@hunter2", "%hunter2", "*hunter2", "a: hunter2", "hunter2\u{7}"])
+    func `what is no YAML is told by its place alone, as it may be a secret`(_ secret: String) throws {
+        let problem = try #require(problems("cluster:\n  password: \(secret)\n").first)
+        #expect(problem.hasPrefix("file: ") && !problem.contains("hunter2"))
+    }
+
+    @Test func `the place of what is no YAML is its line and column`() throws {
+        let problem = try #require(problems("cluster:\n  password: @hunter2\n").first)
+        #expect(problem.hasPrefix("file: line 2, column 13: "))
+    }
 }
 
 @Suite("Configuration file")

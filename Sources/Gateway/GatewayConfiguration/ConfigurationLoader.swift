@@ -19,7 +19,7 @@ public enum ConfigurationLoader {
             outline = try FileOutline(yaml: yaml)
             sources = try SettingSources(yaml: yaml, environment: ours)
         } catch {
-            throw ConfigurationError(problems: [.init(key: "file", message: String(describing: error))])
+            throw ConfigurationError(problems: [.init(key: "file", message: FileOutline.words(for: error))])
         }
         return try load(outline, sources, variables: Set(ours.keys))
     }

@@ -71,6 +71,20 @@ struct FileOutline {
     }
 }
 
+extension FileOutline {
+    /// What is wrong with a text that cannot be read, and where. The line itself is not shown, as Yams would: what makes one no YAML is
+    /// most often a secret without quotes.
+    static func words(for error: any Error) -> String {
+        switch error as? YamlError {
+        case .scanner(let context, let problem, let mark, _)?, .parser(let context, let problem, let mark, _)?,
+            .composer(let context, let problem, let mark, _)?:
+            "line \(mark.line), column \(mark.column): \(context.map { "\($0.text): " } ?? "")\(problem)"
+        case .reader(let problem, let offset, _, _)?: "\(problem)\(offset.map { " at character \($0 + 1)" } ?? "")"
+        default: String(describing: error)
+        }
+    }
+}
+
 /// The variable that overrides a key: `rtmp.maximumConnections` is STAGEDOOR_RTMP_MAXIMUM_CONNECTIONS.
 enum EnvironmentName {
     static let prefix = "STAGEDOOR_"
