@@ -120,7 +120,7 @@ struct HTTPRequestParserTests {
         ("GET * HTTP/1.1", .malformedTarget), ("CONNECT a:443 HTTP/1.1", .malformedTarget), ("GET x HTTP/1.1", .malformedTarget),
         ("GET /# HTTP/1.1", .malformedTarget), ("GET /%2 HTTP/1.1", .malformedTarget), ("GET /%zz HTTP/1.1", .malformedTarget),
         ("GET /\u{E9} HTTP/1.1", .malformedTarget), ("GET ftp://a/ HTTP/1.1", .malformedTarget),
-        ("GET http:/// HTTP/1.1", .malformedTarget),
+        ("GET \u{301} HTTP/1.1", .malformedTarget), ("GET http:/// HTTP/1.1", .malformedTarget),
         ("GET http://u:p@a/ HTTP/1.1", .malformedTarget),
     ])
     func `refuses request lines`(_ line: String, _ error: HTTPError) {

@@ -36,6 +36,7 @@ struct HTTPRequestTests {
 
     @Test(arguments: [
         ("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("Basic abc", nil), ("Bearer", nil), ("Bearer ", nil),
+        ("Bearer \u{301} ", "\u{301}"),
     ])
     func `bearer tokens`(_ field: String, _ token: String?) throws {
         #expect(try request("/", "Authorization: \(field)\r\n").bearerToken?.revealText() == token)
@@ -63,7 +64,9 @@ struct HTTPRequestTests {
         let type = try #require(MediaType("Application/SDP; Charset=\"utf-8\" ; a=b"))
         #expect(type.matches("application/sdp"))
         #expect(type.parameters == ["charset": "utf-8", "a": "b"])
-        for bad in ["", "sdp", "a/b/c", "a /b", "a/b; c", "a/b; c=d e"] { #expect(MediaType(bad) == nil, "\(bad)") }
+        for bad in ["", "sdp", "a/b/c", "a /b", "a/b; c", "a/b; c=d e", "a/b; c=\"\u{301}\""] {
+            #expect(MediaType(bad) == nil, "\(bad)")
+        }
     }
 
     @Test func `header fields match in any case`() {

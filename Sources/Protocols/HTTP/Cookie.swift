@@ -27,10 +27,11 @@ public struct Cookie: Equatable, Sendable {
 extension HTTPRequest {
     /// The value of the cookie called `name` that the client sent (RFC 6265 §5.4); nil when there is none.
     public func cookie(_ name: String) -> String? {
-        for pair in headers.values(of: "Cookie").flatMap({ $0.split(separator: ";") }) {
-            let pair = pair.trimmingWhiteSpace()
-            guard let equals = pair.firstIndex(of: "="), pair[..<equals] == name else { continue }
-            return String(pair[pair.index(after: equals)...])
+        for pair in headers.values(of: "Cookie").flatMap({ $0.utf8.split(separator: UInt8(ascii: ";")) }) {
+            let pair = Substring(pair).trimmingWhiteSpace()
+            guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), pair.utf8[..<equals].elementsEqual(name.utf8)
+            else { continue }
+            return String(pair[pair.utf8.index(after: equals)...])
         }
         return nil
     }

@@ -68,11 +68,13 @@ extension UInt8 {
 
 extension StringProtocol {
     /// Without spaces and tabs at both ends (OWS of RFC 9110 §5.6.3).
+    ///
+    /// By scalars: to compare a character takes the square of its length, and a stranger's may be as long as his field.
     func trimmingWhiteSpace() -> SubSequence {
-        guard let first = firstIndex(where: { $0 != " " && $0 != "\t" }),
-            let last = lastIndex(where: { $0 != " " && $0 != "\t" })
+        guard let first = unicodeScalars.firstIndex(where: { $0 != " " && $0 != "\t" }),
+            let last = unicodeScalars.lastIndex(where: { $0 != " " && $0 != "\t" })
         else { return self[endIndex...] }
-        return self[first...last]
+        return self[first..<unicodeScalars.index(after: last)]
     }
 }
 

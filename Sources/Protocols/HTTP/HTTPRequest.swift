@@ -57,7 +57,7 @@ public struct HTTPRequest: Equatable, Sendable {
 
     /// The credentials of `Authorization: Bearer …` (RFC 6750 §2.1); nil for another scheme or none.
     public var bearerToken: Secret? {
-        guard let value = headers["Authorization"], let space = value.firstIndex(of: " "),
+        guard let value = headers["Authorization"], let space = value.utf8.firstIndex(of: 0x20),
             HTTPHeaders.areEqual(value[..<space], "Bearer")
         else { return nil }
         let token = value[space...].trimmingWhiteSpace()

@@ -17,18 +17,18 @@ struct HTTPRequestHead {
 
     /// `method SP request-target SP HTTP-version` with single spaces (RFC 9112 §3).
     mutating func parseRequestLine(_ line: [UInt8]) throws(HTTPError) {
-        let parts = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        let parts = line.split(separator: 0x20, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 3, parts[0].isToken else { throw .malformedRequestLine }
         version = try Self.version(parts[2])
-        method = HTTPMethod(rawValue: String(parts[0]))
-        rawTarget = String(parts[1])
+        method = HTTPMethod(rawValue: parts[0])
+        rawTarget = parts[1]
         target = HTTPRequestTarget(parts[1])
         guard let target, target.path != "*" || method == .options else { throw .malformedTarget }
     }
 
-    private static func version(_ text: Substring) throws(HTTPError) -> HTTPVersion {
+    private static func version(_ text: String) throws(HTTPError) -> HTTPVersion {
         let bytes = Array(text.utf8)
-        guard text.hasPrefix("HTTP/"), bytes.count == 8, bytes[5].isDigit, bytes[6] == UInt8(ascii: "."), bytes[7].isDigit
+        guard bytes.count == 8, text.hasPrefix("HTTP/"), bytes[5].isDigit, bytes[6] == UInt8(ascii: "."), bytes[7].isDigit
         else { throw .malformedRequestLine }
         guard bytes[5] == UInt8(ascii: "1") else { throw .unsupportedVersion }
         return bytes[7] == UInt8(ascii: "0") ? .http10 : .http11

@@ -34,7 +34,7 @@ public struct HTTPRequestTarget: Equatable, Sendable {
 
     /// Whether `text` is a `uri-host [":" port]` (RFC 9110 §7.2) without user information.
     static func isHost(_ text: Substring) -> Bool {
-        guard !text.isEmpty else { return false }
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let host: Substring
         let port: Substring
         if text.hasPrefix("[") {

@@ -7,8 +7,9 @@ public struct MediaType: Equatable, Sendable {
     /// By name; quotes around values are taken off.
     public var parameters: [String: String] = [:]
 
-    /// Nil when `text` is no media type.
+    /// Nil when `text` is no media type, or not ASCII.
     public init?(_ text: some StringProtocol) {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmingWhiteSpace() }
         let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
         guard names.count == 2, names[0].isToken, names[1].isToken else { return nil }

@@ -60,7 +60,7 @@ extension HTTPRequest {
     /// The bearer token; some encoders leave the word `Bearer` out.
     public var presentedToken: Secret? {
         if let bearerToken { return bearerToken }
-        guard let value = headers["Authorization"], !value.isEmpty, !value.contains(" ") else { return nil }
+        guard let value = headers["Authorization"], !value.isEmpty, !value.utf8.contains(0x20) else { return nil }
         return Secret(value)
     }
 
