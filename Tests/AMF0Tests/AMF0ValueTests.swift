@@ -82,6 +82,16 @@ struct AMF0ValueTests {
     @Test func `repairs text that is not UTF-8`() throws {
         #expect(try decode([0x02, 0, 2, 0xFF, 0x61]) == [.string("\u{FFFD}a")])
     }
+
+    @Test(arguments: [
+        (String(repeating: "a", count: 300), 300), (String(repeating: "\u{301}", count: 128), 256),
+        (String(repeating: "\u{301}", count: 129), 128), (String(repeating: "a", count: 256) + "\u{1F600}", 64),
+    ])
+    func `keeps 64 scalars of long text that is not ASCII`(_ text: String, _ keptByteCount: Int) throws {
+        let length = UInt16(text.utf8.count)
+        let values = try decode([0x02, UInt8(length >> 8), UInt8(length & 0xFF)] + text.utf8)
+        #expect(values.first?.string?.utf8.count == keptByteCount)
+    }
 }
 
 @Suite("AMF 0 limits")

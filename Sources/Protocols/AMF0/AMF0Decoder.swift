@@ -2,7 +2,8 @@ public import Wire
 
 /// Reads AMF 0 values, bounded in depth and number: what a message declares never decides how much is allocated.
 ///
-/// Text that is not UTF-8 is repaired with U+FFFD. A declared element count beyond the bytes at hand is `.truncated`.
+/// Text that is not UTF-8 is repaired with U+FFFD; of text beyond ASCII that is longer than 256 bytes 64 scalars are kept. A declared
+/// element count beyond the bytes at hand is `.truncated`.
 ///
 ///     let values = try AMF0Decoder.values(in: message.payload.bytes)
 ///     if values.first?.string == "onMetaData", let width = values.last?.members?["width"]?.number { … }
@@ -11,6 +12,8 @@ public struct AMF0Decoder {
     public static let maximumDepth = 16
     /// onMetaData of the richest encoder seen has fewer than 60 values.
     public static let maximumValueCount = 4_096
+    /// Bytes of text that is not ASCII: encoders say nothing long in it, and to compare a character takes the square of its length.
+    fileprivate static let maximumUnicodeTextLength = 256
     /// Of a body: a command's name, number, object and one argument.
     private static let usualValueCount = 4
 
@@ -111,7 +114,9 @@ extension ByteReader {
 
     fileprivate mutating func nextText(count: Int) throws(AMF0Error) -> String {
         guard let bytes = readSpan(count: count) else { throw .truncated }
-        return unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        guard text.utf8.count > AMF0Decoder.maximumUnicodeTextLength, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+        return String(text.unicodeScalars.prefix(AMF0Decoder.maximumUnicodeTextLength / 4))
     }
 }
 
