@@ -49,6 +49,7 @@ struct SessionDescriptionTests {
         (minimal + "\r\nm=audio 9 RTP/AVP 0\r\n", .malformedLine(line: 5)),
         (minimal + "x=1\r\n", .malformedLine(line: 5)),
         (minimal + "a=\r\n", .malformedLine(line: 5)),
+        (minimal + "a=\u{301}:1\r\n", .malformedLine(line: 5)),
         (minimal + "a=b\0c\r\n", .malformedText(line: 5)),
         (minimal + "a=b\rc\r\n", .malformedText(line: 5)),
         (minimal + "m=audio 99999 RTP/AVP 0\r\n", .malformedLine(line: 5)),

@@ -20,7 +20,7 @@ extension Attribute {
         let bytes = line.value.utf8
         let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
         let name = bytes[..<(colon ?? bytes.endIndex)]
-        guard !name.isEmpty, !name.contains(UInt8(ascii: " ")) else { throw .malformedLine(line: line.number) }
+        guard !name.isEmpty, name.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformedLine(line: line.number) }
         self.init(String(Substring(name)), colon.map { String(Substring(bytes[bytes.index(after: $0)...])) })
     }
 
