@@ -43,6 +43,11 @@ struct ClientConfigurationRequestTests {
         #expect(OBSEncoder(on: request.machine) == encoder)
     }
 
+    @Test func `the key ends before a query, whatever letter stands there`() throws {
+        let body = #"{"authentication":"k\u0600?a=b"}"#
+        #expect(try ClientConfigurationRequest(parsing: Array(body.utf8)).streamKey == Secret("k\u{600}"))
+    }
+
     @Test(arguments: ["{}", #"{"authentication":""}"#, #"{"authentication":7}"#, #"{"authentication":"?a=b"}"#])
     func `a request without a key has an empty one, which nobody has`(text: String) throws {
         #expect(try ClientConfigurationRequest(parsing: Array(text.utf8)).streamKey == Secret(""))

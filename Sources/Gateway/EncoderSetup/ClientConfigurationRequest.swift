@@ -40,8 +40,8 @@ public struct ClientConfigurationRequest: Sendable {
         let document: JSONValue
         do { document = try JSONValue(parsing: body, limits: Self.limits) } catch { throw Fault(words: "\(error)") }
         guard document.object != nil else { throw Fault(words: "The body is no JSON object.") }
-        let key = document["authentication"]?.string?.split(separator: "?", omittingEmptySubsequences: false).first
-        streamKey = Secret(String(key ?? ""))
+        let key = document["authentication"]?.string?.utf8.prefix { $0 != UInt8(ascii: "?") }
+        streamKey = Secret(key.map(Substring.init) ?? "")
         (service, schemaVersion) = (document["service"].word ?? "IVS", document["schema_version"].word ?? "2025-01-25")
         let (name, version) = (document["client"]?["name"].word ?? "", document["client"]?["version"].word ?? "")
         client = [name, version].filter { !$0.isEmpty }.joined(separator: " ")

@@ -50,14 +50,15 @@ private struct JSONParser {
     private mutating func parseObject(depth: Int) throws(JSONError) -> JSONObject {
         guard depth <= limits.maximumDepth else { throw .tooDeep }
         var object = JSONObject()
-        var names = Set<String>()
+        // By bytes, as `JSONObject` compares them: Unicode's equality takes the square of a name that is one long character.
+        var names = Set<[UInt8]>()
         position += 1
         skipWhiteSpace()
         if try skip(UInt8(ascii: "}")) { return object }
         while true {
             guard try current() == UInt8(ascii: "\"") else { throw unexpected() }
             let name = try parseString()
-            guard names.insert(name).inserted else { throw .duplicateName(name) }
+            guard names.insert(Array(name.utf8)).inserted else { throw .duplicateName(name) }
             skipWhiteSpace()
             guard try skip(UInt8(ascii: ":")) else { throw unexpected() }
             skipWhiteSpace()
