@@ -133,6 +133,20 @@ struct CloudWatchProtocolTests {
         #expect(try bench.ask(request).status.code == 400)
     }
 
+    @Test(arguments: [(512, 200), (513, 400)])
+    func `texts that are not ASCII have 1,024 bytes at most`(count: Int, status: Int) throws {
+        let marks = String(repeating: "\u{301}", count: count)
+        let named = try CloudWatchBench.json("ListMetrics", JSONValue.object(["MetricName": .string(marks)]).serialized())
+        #expect(try bench.ask(named).status.code == status)
+        let member = try CloudWatchBench.cbor("ListMetrics", .map([.init(marks, .bool(true))]))
+        #expect(try bench.ask(member).status.code == status)
+    }
+
+    @Test func `a form has names of ASCII alone`() throws {
+        #expect(try bench.ask(CloudWatchBench.form("Action=ListMetrics&A=%CC%81")).status.code == 200)
+        #expect(try bench.ask(CloudWatchBench.form("Action=ListMetrics&%CC%81=A")).status.code == 400)
+    }
+
     @Test(arguments: [
         ("1970-01-01T16:38:00Z", 59_880), ("1970-01-01T16:38:00.000Z", 59_880), ("1970-01-01T18:38:00+02:00", 59_880),
         ("1970-01-01T15:08:00-0130", 59_880), ("19700101T163800Z", 59_880),

@@ -23,8 +23,11 @@ public struct CloudWatchCall: Sendable {
     /// - Throws: what is to be answered to a request that is CloudWatch's and cannot be read.
     public init?(_ request: HTTPRequest) throws(CloudWatchError) {
         guard let (format, name) = CloudWatchProtocol.introduction(of: request) else { return nil }
-        guard let operation = Operation(rawValue: name) else { throw .unknownOperation }
+        guard CloudWatchValue.text(name).isQuicklyCompared, let operation = Operation(rawValue: name) else {
+            throw .unknownOperation
+        }
         (self.format, self.operation, input) = (format, operation, try format.input(request))
+        guard input.isQuicklyCompared else { throw .malformed }
     }
 
     /// Ids of the stages that it asks about; one of them is empty where it is about more than those.

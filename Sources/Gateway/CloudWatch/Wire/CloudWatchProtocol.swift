@@ -20,7 +20,7 @@ enum CloudWatchProtocol: Equatable, Sendable {
     static func introduction(of request: HTTPRequest) -> (CloudWatchProtocol, String)? {
         if request.path.hasPrefix(cborPath) { return (.cbor, String(request.path.dropFirst(cborPath.count))) }
         guard request.path == "/" else { return nil }
-        if let header = request.headers["X-Amz-Target"] {
+        if let header = request.headers["X-Amz-Target"], CloudWatchValue.text(header).isQuicklyCompared {
             let words = header.split(separator: Character("."), maxSplits: 1)
             return words.count == 2 && words[0] == target ? (.json, String(words[1])) : nil
         }

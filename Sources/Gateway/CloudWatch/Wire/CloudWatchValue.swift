@@ -23,6 +23,26 @@ enum CloudWatchValue: Equatable, Sendable {
     }
 }
 
+extension CloudWatchValue {
+    /// Bytes of a text that is not ASCII, at most: labels are as long. To compare a character takes the square of its length, and
+    /// what is asked for is looked at before it is known who asks.
+    static let maximumUnicodeTextLength = 1_024
+
+    /// Whether no name or text in it is longer.
+    var isQuicklyCompared: Bool {
+        switch self {
+        case .text(let text): Self.isQuicklyCompared(text)
+        case .list(let elements): elements.allSatisfy(\.isQuicklyCompared)
+        case .structure(let members): members.allSatisfy { Self.isQuicklyCompared($0.name) && $0.value.isQuicklyCompared }
+        case .integer, .number, .bool, .time: true
+        }
+    }
+
+    private static func isQuicklyCompared(_ text: String) -> Bool {
+        text.utf8.count <= maximumUnicodeTextLength || text.utf8.allSatisfy { $0 < 0x80 }
+    }
+}
+
 extension CloudWatchValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral {
     init(dictionaryLiteral elements: (String, CloudWatchValue)...) { self = .structure(elements.map { Member($0.0, $0.1) }) }
     init(stringLiteral value: String) { self = .text(value) }
