@@ -91,6 +91,7 @@ struct HTTPRequestParserTests {
         ("\(host)Transfer-Encoding : chunked\r\n", .malformedField),
         ("\(host)Transfer-Encoding\r\n", .malformedField), ("\(host): x\r\n", .malformedField),
         ("\(host)X Y: x\r\n", .malformedField),
+        ("\(host)X:\(String(repeating: "\u{301}", count: 513))\r\n", .malformedField),
         ("\(host)X: 1\r\n y\r\n", .foldedField), ("\(host)X: 1\r\n\ty\r\n", .foldedField), (" X: 1\r\n\(host)", .foldedField),
         ("Host: a\n", .malformedLine), ("\(host)X: a\nY: b\r\n", .malformedLine), ("\(host)X: a\rY: b\r\n", .malformedLine),
         ("\(host)X: a\u{0}b\r\n", .malformedLine), ("\(host)X\u{0}: b\r\n", .malformedLine),

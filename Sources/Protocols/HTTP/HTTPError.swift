@@ -8,7 +8,7 @@ public enum HTTPError: Error, Equatable, Sendable {
     case unsupportedVersion
     /// See `HTTPRequestTarget`.
     case malformedTarget
-    /// A field without a colon, or whose name is no token.
+    /// A field without a colon, whose name is no token, or whose value is longer than 1,024 bytes and not ASCII.
     case malformedField
     /// A line beginning with white space (RFC 9112 §5.2).
     case foldedField

@@ -15,6 +15,9 @@ struct HTTPRequestHead {
     /// Fields of which two would let two readers disagree.
     static let singleFields = ["Host", "Content-Length", "Transfer-Encoding", "Authorization", "Content-Type", "Expect"]
 
+    /// Bytes of a value that is not ASCII: whoever compares it does so by characters, which takes the square of their length.
+    static let maximumUnicodeValueLength = 1_024
+
     /// `method SP request-target SP HTTP-version` with single spaces (RFC 9112 §3).
     mutating func parseRequestLine(_ line: [UInt8]) throws(HTTPError) {
         let parts = line.split(separator: 0x20, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
@@ -41,6 +44,7 @@ struct HTTPRequestHead {
         let name = String(decoding: line[..<colon], as: UTF8.self)
         guard name.isToken else { throw .malformedField }
         let value = line[(colon + 1)...]
+        guard value.count <= Self.maximumUnicodeValueLength || value.allSatisfy({ $0 < 0x80 }) else { throw .malformedField }
         let text = String(validating: value, as: UTF8.self) ?? String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
         headers.add(name, String(text.trimmingWhiteSpace()))
     }
