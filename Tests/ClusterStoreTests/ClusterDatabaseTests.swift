@@ -145,6 +145,23 @@ struct ClusterDatabaseTests {
         #expect(try second.database.catchUp() == .followed(unreadable: []))
     }
 
+    /// A node that is about to make a record has listed it before.
+    @Test
+    func `lists that are repaired keep what is about to be made, and everybody reads everything, once`() throws {
+        let first = try prepared()
+        _ = try bench.bench.ask("DEL", "sd:{index}:stages")
+        _ = try bench.bench.ask("SADD", "sd:{index}:ingests", "coming")
+        let second = try bench.open("b")
+        #expect(second.database.copy.state.stages.isEmpty)
+        let missing = try first.database.repairIndexes()
+        #expect(missing == 1)
+        #expect(try bench.bench.ask("SISMEMBER", "sd:{index}:ingests", "coming") == "1")
+        #expect(try second.database.catchUp() == .lostTrack)
+        try second.database.reload()
+        #expect(second.database.copy.state.stages[stage.arn] != nil)
+        #expect(try second.database.catchUp() == .followed(unreadable: []))
+    }
+
     @Test
     func `a transaction runs again on what another node has made meanwhile`() throws {
         let (first, second) = (try prepared(), try bench.open("b"))

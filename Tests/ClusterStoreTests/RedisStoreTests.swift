@@ -286,11 +286,14 @@ struct RedisStoreTests {
         }
         _ = try bench.ask("DEL", "sd:{index}:stages", "sd:{index}:settings")
         _ = try bench.ask("SADD", "sd:{index}:ingests", "gone")
-        #expect(try bench.node("b").state.stages.isEmpty)
-        let mended = try await withCheckedThrowingContinuation { continuation in
-            node.store.repairIndexes { continuation.resume(with: $0) }
-        }
-        #expect(mended == 3)
+        let between = try bench.node("b")
+        #expect(between.state.stages.isEmpty)
+        let repair = IndexRepair(bench.settings("doctor"))
+        let mended = try repair.run()
+        #expect(mended == 2)
+        try await eventually { between.state.stages.count == 1 && between.state.setting("name") != nil }
+        let again = try repair.run()
+        #expect(again == 0)
         let later = try bench.node("c").state
         #expect(later.stages.count == 1 && later.setting("name") != nil && later.ingestConfigurations.count == 1)
     }

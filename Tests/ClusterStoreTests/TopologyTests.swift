@@ -58,9 +58,7 @@ struct TopologyTests {
             _ = try? server.ask("DEL", "sd:{index}:stages")
             _ = try? server.ask("DEL", "sd:{index}:ingests")
         }
-        let mended = try await withCheckedThrowingContinuation { continuation in
-            first.store.repairIndexes { continuation.resume(with: $0) }
-        }
+        let mended = try IndexRepair(Self.settings(topology, "doctor")).run()
         #expect(mended >= 2 * expected.count)
         let third = try TestNode(Self.settings(topology, "c"))
         #expect(expected.isSubset(of: third.state.stages.keys))

@@ -10,6 +10,7 @@ extension Interop {
             (["check", "extra"], 64, "Unexpected argument 'extra'"), (["doctor", "--config"], 64, "Missing value for '--config"),
             (["check", "--config", "/nothing.yaml"], 1, "Error: /nothing.yaml: No such file or directory"),
             (["doctor", "--config", "/nothing.yaml"], 1, "Error: /nothing.yaml: No such file or directory"),
+            (["doctor", "--repair-indexes"], 1, "FAIL  --repair-indexes: no cluster.redis is configured"),
             (["migrate", "--config", "a", "--from", "files", "--to", "files"], 64, "--from and --to are the same"),
             (["token", "inspect"], 1, "three parts"),
             (["token", "inspect", "--key", "/nothing.pem"], 1, "Error: /nothing.pem: No such file or directory"),

@@ -27,6 +27,12 @@ struct DoctorChecksTests {
         #expect(Finding.failure("x").mark == "FAIL")
     }
 
+    @Test
+    func `without a cluster there are no indexes to repair`() {
+        let finding = DoctorChecks.repairIndexes(StagedoorConfiguration())
+        #expect(finding.level == .failure && finding.text == "--repair-indexes: no cluster.redis is configured")
+    }
+
     /// The gateway would not start.
     @Test
     func `a name that leads nowhere fails`() throws {

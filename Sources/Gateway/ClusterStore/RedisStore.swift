@@ -109,12 +109,6 @@ public final class RedisStore: GatewayStore {
     ) {
         inbox.ask({ database in reply(Result { try body(database.history) }) }, refuse: { reply(.failure($0)) })
     }
-
-    /// Makes the lists of records anew from the records themselves, should they have been damaged.
-    /// - Parameter reply: how many entries were missing or led nowhere.
-    public func repairIndexes(reply: @escaping @Sendable (Result<Int, any Error>) -> Void) {
-        inbox.ask({ database in reply(Result { try database.repairIndexes() }) }, refuse: { reply(.failure($0)) })
-    }
 }
 
 /// Something about the cluster's database that operators want to know.

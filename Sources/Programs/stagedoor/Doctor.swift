@@ -10,10 +10,13 @@ struct Doctor: ParsableCommand {
 
     @Option(name: .long, help: "The configuration file; embedded defaults without it.")
     var config: String?
+    @Flag(name: .long, help: "Repair the lists by which a cluster's records are found. Gateways may run meanwhile.")
+    var repairIndexes = false
 
     func run() throws {
         let configuration = try ConfigurationSource(path: config).read()
-        let findings = DoctorChecks.all.flatMap { $0(configuration) }
+        var findings = DoctorChecks.all.flatMap { $0(configuration) }
+        if repairIndexes { findings.append(DoctorChecks.repairIndexes(configuration)) }
         for finding in findings { print("\(finding.mark)  \(finding.text)") }
         let failures = findings.count { $0.level == .failure }
         let warnings = findings.count { $0.level == .warning }

@@ -39,7 +39,7 @@ struct ChangeFollower: Sendable {
             case .after:
                 doubts[commit] = nil
                 keys.formUnion(entry.keys)
-            case .mark: break
+            case .mark, .repaired: break
             }
         }
         return keys
@@ -71,6 +71,8 @@ struct ChangeEntry: Equatable, Sendable {
         case after = "a"
         /// Nothing changes; the entry marks a place in the stream.
         case mark = "m"
+        /// The lists of records were repaired: everything is to be read. Who does not know this phase does so too.
+        case repaired = "r"
     }
 
     /// The stream's number of it; empty until it is written.

@@ -18,7 +18,7 @@ struct Loader {
 
     /// Everything that the lists know. What is changed meanwhile stands behind `position`, which is marked first.
     func loadAll() throws(StoreError) -> Loaded {
-        var loaded = Loaded(position: try mark())
+        var loaded = Loaded(position: try announce(.mark))
         var questions: [Question] = []
         for index in KeySchema.Index.allCases {
             for listing in try listings(of: index) {
@@ -50,14 +50,16 @@ struct Loader {
         return unreadable
     }
 
-    /// Entries after one that was read; nil when the stream does not reach back that far, or has one that nobody understands.
+    /// Entries after one that was read; nil when the stream does not reach back that far, or has one that nobody understands or
+    /// that says that everything is to be read.
     /// - Parameter newest: the newest entry known, read or our own. If it is gone, so is what it told of.
     func changes(after position: String, newest: String) throws(StoreError) -> [ChangeEntry]? {
         let arguments = [RedisArgument(position), RedisArgument(Self.page), RedisArgument(newest)]
         let answer = try server.run(StoreScript.follow, [schema.changes], arguments)
         guard let elements = answer.elements else { return nil }
         let entries = elements.compactMap(ChangeEntry.init)
-        return entries.count == elements.count ? entries : nil
+        guard entries.count == elements.count, !entries.contains(where: { $0.phase == .repaired }) else { return nil }
+        return entries
     }
 
     /// Entries of the stream read at once.
@@ -69,8 +71,10 @@ struct Loader {
         return members.compactMap(\.text).map { KeySchema.Listing(index: index, member: $0) }
     }
 
-    private func mark() throws(StoreError) -> String {
-        let entry = ChangeEntry(node: node, commit: 0, phase: .mark, keys: [])
+    /// Writes an entry that names no records, and wakes the other nodes.
+    /// - Returns: the stream's number of it.
+    func announce(_ phase: ChangeEntry.Phase) throws(StoreError) -> String {
+        let entry = ChangeEntry(node: node, commit: 0, phase: phase, keys: [])
         let id = try server.run(
             StoreScript.announce, [schema.changes],
             [RedisArgument(Committer.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields)

@@ -171,30 +171,46 @@ final class ClusterDatabase {
 
 /// The lists of records are only there to find them, and can be made anew from the records.
 extension ClusterDatabase {
-    /// Compares the lists with a walk over all keys of the database, and mends them.
+    /// A walk over all keys that takes longer is given up, with nothing changed.
+    private static let maximumWalk = Duration.seconds(600)
+    /// Keys that a server looks at for one answer.
+    private static let walkPage = 1_000
+
+    /// Adds to the lists the records that they lack, and has every node read everything. Nodes may write meanwhile.
     ///
-    /// A record that is made meanwhile may be taken for missing, which changes nothing. One that is listed and not yet made is
-    /// looked at again before its entry goes.
-    /// - Returns: how many entries were missing or led nowhere.
+    /// What is listed and not there stays: everybody skips it, and some node may be about to make it.
+    /// - Returns: how many entries were missing.
     func repairIndexes() throws(StoreError) -> Int {
-        var missing: Set<KeySchema.Listing> = []
-        for key in try loader.server.walk(matching: "\(loader.schema.prefix){*") {
-            if let listing = loader.schema.listing(ofKey: key) { missing.insert(listing) }
-        }
-        var dangling: [KeySchema.Listing] = []
-        for index in KeySchema.Index.allCases {
-            for listing in try loader.listings(of: index) {
-                if missing.remove(listing) == nil, try !exists(listing) { dangling.append(listing) }
-            }
-        }
+        var missing = try walk(until: monotonicNow() + Self.maximumWalk)
+        for index in KeySchema.Index.allCases { missing.subtract(try loader.listings(of: index)) }
         try loader.server.list(Array(missing), "SADD", schema: loader.schema)
-        try loader.server.list(dangling, "SREM", schema: loader.schema)
-        return missing.count + dangling.count
+        _ = try loader.announce(.repaired)
+        return missing.count
     }
 
-    private func exists(_ listing: KeySchema.Listing) throws(StoreError) -> Bool {
-        let key = loader.schema.record(listing)
-        return try loader.server.ask(RedisCommand("EXISTS", RedisArgument(key)), key: key).integer == 1
+    /// What lists the records of all primaries.
+    private func walk(until end: MonotonicTime) throws(StoreError) -> Set<KeySchema.Listing> {
+        var listings: Set<KeySchema.Listing> = []
+        for place in try loader.server.places() { try walk(until: end, of: place, into: &listings) }
+        return listings
+    }
+
+    private func walk(
+        until end: MonotonicTime, of place: String, into listings: inout Set<KeySchema.Listing>
+    ) throws(StoreError) {
+        let schema = loader.schema
+        var cursor = "0"
+        repeat {
+            guard monotonicNow() < end else { throw .failed(reason: "SCAN has not ended within ten minutes") }
+            let command = RedisCommand(
+                "SCAN", RedisArgument(cursor), "MATCH", "\(schema.prefix){*", "COUNT", RedisArgument(Self.walkPage))
+            guard let page = try loader.server.ask(command, key: place).elements, page.count == 2, let next = page[0].text else {
+                throw .failed(reason: "SCAN answered something else")
+            }
+            let keys = page[1].elements?.compactMap(\.text) ?? []
+            listings.formUnion(keys.compactMap { schema.listing(ofKey: $0) })
+            cursor = next
+        } while cursor != "0"
     }
 }
 
@@ -208,30 +224,8 @@ extension DatabaseServer {
             })
     }
 
-    /// Every key that matches, of all primaries.
-    fileprivate func walk(matching pattern: String) throws(StoreError) -> Set<String> {
-        var keys: Set<String> = []
-        for place in try places() { try walk(matching: pattern, of: place, into: &keys) }
-        return keys
-    }
-
-    private func walk(matching pattern: String, of place: String, into keys: inout Set<String>) throws(StoreError) {
-        var cursor = "0"
-        for _ in 0..<KeyWalk.maximumPages {
-            let command = RedisCommand(
-                "SCAN", RedisArgument(cursor), "MATCH", RedisArgument(pattern), "COUNT", RedisArgument(KeyWalk.page))
-            guard let page = try ask(command, key: place).elements, page.count == 2, let next = page[0].text else {
-                throw .failed(reason: "SCAN answered something else")
-            }
-            keys.formUnion(page[1].elements?.compactMap(\.text) ?? [])
-            if next == "0" { return }
-            cursor = next
-        }
-        throw .failed(reason: "SCAN does not end: it has answered \(KeyWalk.maximumPages) pages")
-    }
-
     /// One key for each primary: so many keys fall on every node of a cluster, down to a hundredth of its slots.
-    private func places() throws(StoreError) -> [String] {
+    fileprivate func places() throws(StoreError) -> [String] {
         let candidates = (0..<2_000).map { "place\($0)" }
         let owners: [RedisValue]
         do {
@@ -243,10 +237,4 @@ extension DatabaseServer {
         for (key, owner) in zip(candidates, owners) { if let owner = owner.text { places[owner] = key } }
         return Array(places.values)
     }
-}
-
-/// What a walk over all keys of a primary may take: some thousand million of them.
-private enum KeyWalk {
-    static let page = 1_000
-    static let maximumPages = 1 << 20
 }

@@ -4,7 +4,8 @@ import Settings
 import Store
 import Wire
 
-/// The cluster on a connection that is made and closed again on the calling thread: at start, and for `StoreMigration`.
+/// The cluster on a connection that is made and closed again on the calling thread: at start, for `StoreMigration` and for
+/// `IndexRepair`.
 struct DatabaseOpening {
     let settings: RedisStoreSettings
     let process: String

@@ -1,7 +1,7 @@
 import ClusterStore
 import EventLoop
 import Redis
-import Settings
+public import Settings
 import Wire
 
 /// What a node of a cluster needs of others: a key, servers that answer, and a clock like theirs.
@@ -9,6 +9,15 @@ extension DoctorChecks {
     static func cluster(_ configuration: StagedoorConfiguration) -> [Finding] {
         guard configuration.cluster.isConfigured else { return [] }
         return [platformKey(configuration.cluster)] + servers(configuration.cluster)
+    }
+
+    /// Adds to the lists of the cluster's records what they lack.
+    public static func repairIndexes(_ configuration: StagedoorConfiguration) -> Finding {
+        guard configuration.cluster.isConfigured else { return .failure("--repair-indexes: no cluster.redis is configured") }
+        do {
+            let count = try IndexRepair(RedisStoreSettings(configuration, node: "doctor")).run()
+            return .fine("cluster.redis: the indexes lacked \(count) entries, which they have now")
+        } catch { return .failure("--repair-indexes: \(error)") }
     }
 
     private static func platformKey(_ settings: ClusterSettings) -> Finding {
