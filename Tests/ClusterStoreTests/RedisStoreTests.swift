@@ -202,7 +202,7 @@ struct RedisStoreTests {
             notices.withLock { $0.contains { if case .away(let reason) = $0 { reason.contains("has lost") } else { false } } }
         }
         #expect(node.state.stages.count == 1)
-        node.store.record(Story.start(7))
+        node.store.record(ClusterHistoryTests.start(7))
         for _ in 0..<3 {
             await #expect(throws: StoreError.away) { try await node.write { $0.put(ClusterBench.stage("two")) } }
         }

@@ -142,10 +142,14 @@ struct EncoderAdviceTests {
     }
 
     static let limits = [
-        Limit(testDescription: "OBS at 25", rule: .frameRate, product: "OBS-Studio/32.0.1", setting: "FPS = 25 (Settings > Video)") {
+        Limit(
+            testDescription: "OBS at 25", rule: .frameRate, product: "OBS-Studio/32.0.1", setting: "FPS = 25 (Settings > Video)"
+        ) {
             $0.frameRate.maximum = 25
         },
-        Limit(testDescription: "ffmpeg at 50", rule: .frameRate, product: "Lavf61", setting: "-r 50") { $0.frameRate.minimum = 50 },
+        Limit(testDescription: "ffmpeg at 50", rule: .frameRate, product: "Lavf61", setting: "-r 50") {
+            $0.frameRate.minimum = 50
+        },
         Limit(testDescription: "sound", rule: .audioBitrate, product: "", setting: "the audio bitrate to 96 kbit/s") {
             $0.audioBitrate.limit = 96_000
         },

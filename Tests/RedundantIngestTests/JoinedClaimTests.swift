@@ -2,6 +2,7 @@ import Admission
 import EventLoop
 import Refusals
 import Testing
+import Wire
 
 @testable import RedundantIngest
 

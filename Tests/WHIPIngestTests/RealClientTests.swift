@@ -76,7 +76,9 @@ struct RealClientTests {
         ("screen", "screen", "shares no screen"), ("camera", "permission", "permit it for this page"),
         ("pattern", "network", "the gateway does not answer"),
     ])
-    func `our own page says what the browser does not do or may not`(_ source: String, _ missing: String, _ words: String) throws {
+    func `our own page says what the browser does not do or may not`(
+        _ source: String, _ missing: String, _ words: String
+    ) throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
         let page = gateway.url.replacing("/whip", with: "/publish")

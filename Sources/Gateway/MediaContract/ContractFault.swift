@@ -144,7 +144,8 @@ extension ContractFault {
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures, .unjudgedPictures, .bFrames: .only("none")
         case .resolutionAbove(let width, let height):
             .bound(
-                "at most \(rules.maximumResolution.limit) in all, such as \(AdvisedPicture(under: rules, isUpright: height > width))")
+                "at most \(rules.maximumResolution.limit) in all, "
+                    + "such as \(AdvisedPicture(under: rules, isUpright: height > width))")
         case .resolutionBelow: .bound("the short side at least \(rules.minimumResolution.limit)")
         case .videoBitrate: .bound("at most \(Self.mega(rules.videoBitrate.limit))", unit: " Mbit/s")
         case .audioCodec: .only("AAC-LC, Opus")
