@@ -225,6 +225,18 @@ struct AnnounceDriverTests {
         #expect(generations == ["s2-p": 8])
     }
 
+    @Test func `health checks and leases alone are urgent`() {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http)
+        driver.announce(Self.announcement()) { _ in }
+        driver.update(Self.announcement())
+        driver.checkHealth { _ in }
+        driver.renewLease([]) { _ in }
+        driver.withdraw(Self.announcement(), reason: "unpublished")
+        #expect(http.requests.map(\.method) == ["POST", "PATCH", "GET", "PUT", "DELETE"])
+        #expect(http.requests.filter(\.isUrgent).map(\.method) == ["GET", "PUT"])
+    }
+
     @Test func `what turns out different is patched: mute, keyframe requests, formats`() throws {
         let http = RecordingHTTP()
         let driver = Self.driver(http)

@@ -22,4 +22,18 @@ struct RequestLineTests {
         #expect(loop.run(until: { statuses.count == 20 }, within: .seconds(120)))
         #expect(statuses.allSatisfy { $0 == 200 } && most <= 2)
     }
+
+    /// Another router's lease would end while it waits behind a router's announces.
+    @Test func `what is urgent goes before all that wait`() throws {
+        let router = try ExampleRouter()
+        let loop = try EventLoop()
+        let http = RouterHTTPClient(HTTPClient(loop: loop, capacity: 1), router: "r")
+        var answered: [Int] = []
+        for number in 0..<5 {
+            let request = RouterRequest(method: "GET", url: router.url + "/healthz", isUrgent: number == 4)
+            http.send(request, deadline: .seconds(60)) { _ in answered.append(number) }
+        }
+        #expect(loop.run(until: { answered.count == 5 }, within: .seconds(120)))
+        #expect(answered == [0, 4, 1, 2, 3])
+    }
 }

@@ -96,7 +96,7 @@ final class JanusDriver: RouterDriver {
     }
 
     func checkHealth(reply: @escaping (Bool) -> Void) {
-        let request = RouterRequest(method: "GET", url: configuration.url + "/info")
+        let request = RouterRequest(method: "GET", url: configuration.url + "/info", isUrgent: true)
         http.send(request, deadline: AnnounceDriver.healthDeadline) { response in
             let answer = response.flatMap { try? JSONValue(parsing: $0.body) }
             reply(response?.status == 200 && answer?["janus"]?.string == "server_info")

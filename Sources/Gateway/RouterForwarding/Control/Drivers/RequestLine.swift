@@ -3,11 +3,12 @@ import HTTPClient
 /// Requests to routers that their HTTP client has no room for: each waits here for an answer to an earlier one.
 ///
 /// A router that begins anew, or takes another's place, is told of all its participants at once. What was never sent would look like
-/// a router that does not answer, and so like its death. Confined to the control loop.
+/// a router that does not answer, and so like its death. Health checks and leases go first: behind all that, another router's would
+/// come when it has given us up. Confined to the control loop.
 final class RequestLine {
     typealias Reply = (Result<HTTPClientResponse, HTTPClientError>) -> Void
 
-    /// A further one is answered `.overloaded`.
+    /// A further one is answered `.overloaded`, unless it goes first: of those there are a few for each router.
     static let maximumWaiting = 4_096
 
     private let client: HTTPClient
@@ -17,9 +18,9 @@ final class RequestLine {
     init(_ client: HTTPClient) { self.client = client }
 
     /// Calls `reply` exactly once, later; the request's deadline counts from when it goes out.
-    func send(_ request: HTTPClientRequest, reply: @escaping Reply) {
-        guard !client.hasRoom, waiting.count < Self.maximumWaiting else { return begin(request, reply) }
-        waiting.append((request, reply))
+    func send(_ request: HTTPClientRequest, goesFirst: Bool, reply: @escaping Reply) {
+        guard !client.hasRoom, goesFirst || waiting.count < Self.maximumWaiting else { return begin(request, reply) }
+        waiting.insert((request, reply), at: goesFirst ? waiting.startIndex : waiting.endIndex)
     }
 
     private func begin(_ request: HTTPClientRequest, _ reply: @escaping Reply) {

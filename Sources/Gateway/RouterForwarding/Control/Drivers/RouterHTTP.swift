@@ -9,9 +9,13 @@ public struct RouterRequest: Sendable {
     public var url: String
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
+    /// Goes before all that wait for their turn: a health check or a lease, which may not come late.
+    public var isUrgent: Bool
 
-    public init(method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
-        (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+    public init(
+        method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [], isUrgent: Bool = false
+    ) {
+        (self.method, self.url, self.headers, self.body, self.isUrgent) = (method, url, headers, body, isUrgent)
     }
 }
 
@@ -62,7 +66,7 @@ public final class RouterHTTPClient: RouterHTTP {
         var outgoing = HTTPClientRequest(
             method: request.method, url: request.url, headers: request.headers, body: request.body)
         (outgoing.deadline, outgoing.tls) = (deadline, tls)
-        line.send(outgoing) { [weak self] result in
+        line.send(outgoing, goesFirst: request.isUrgent) { [weak self] result in
             switch result {
             case .success(let response):
                 self?.fault = nil

@@ -19,7 +19,7 @@ struct AnnounceMessages: Sendable {
         if configuration.sourceAddress == nil { configuration.sourceAddress = sourceAddress }
     }
 
-    var health: RouterRequest { request("GET", configuration.url + "/healthz") }
+    var health: RouterRequest { request("GET", configuration.url + "/healthz", isUrgent: true) }
 
     func announce(_ announcement: Announcement, _ offer: LegPlan) -> RouterRequest {
         var body = announcement.json(offer)
@@ -41,7 +41,7 @@ struct AnnounceMessages: Sendable {
         let body: JSONObject = [
             "participants": .integer(Int64(participants.count)), "hash": .string(Self.hash(participants)),
         ]
-        return request("PUT", configuration.url + "/v1/gateways/\(gatewayID)", body)
+        return request("PUT", configuration.url + "/v1/gateways/\(gatewayID)", body, isUrgent: true)
     }
 
     /// Of "participantId generation" lines, sorted, each ended by a line feed: SHA-256 in lower case hex.
@@ -66,12 +66,13 @@ struct AnnounceMessages: Sendable {
         return description
     }
 
-    private func request(_ method: String, _ url: String, _ body: JSONObject? = nil) -> RouterRequest {
+    private func request(_ method: String, _ url: String, _ body: JSONObject? = nil, isUrgent: Bool = false) -> RouterRequest {
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if body != nil { headers.append(("Content-Type", "application/json")) }
         if let bearer = configuration.bearer { headers.append(("Authorization", "Bearer \(bearer.revealText())")) }
         return RouterRequest(
-            method: method, url: url, headers: headers, body: body.map { JSONValue.object($0).serialized() } ?? [])
+            method: method, url: url, headers: headers, body: body.map { JSONValue.object($0).serialized() } ?? [],
+            isUrgent: isUrgent)
     }
 }
 
