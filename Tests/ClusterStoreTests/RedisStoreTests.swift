@@ -298,6 +298,15 @@ struct RedisStoreTests {
         #expect(later.stages.count == 1 && later.setting("name") != nil && later.ingestConfigurations.count == 1)
     }
 
+    /// Nodes that run would believe them, and take all stages for deleted.
+    @Test
+    func `who repairs lists makes no platform of servers that have lost theirs`() throws {
+        let bench = try ClusterBench()
+        let repair = IndexRepair(bench.settings("doctor"))
+        #expect(throws: StoreError.self) { try repair.run() }
+        #expect(try bench.ask("EXISTS", "sd:{platform}:check", "sd:{changes}") == "0")
+    }
+
     @Test
     func `nodes that start together agree on what they seed`() async throws {
         let bench = try ClusterBench()

@@ -10,8 +10,11 @@ public struct IndexRepair: Sendable {
     /// Looks at all keys of the database, for ten minutes at most. Interrupted, it is simply run again.
     ///
     /// - Returns: how many records were not listed.
-    /// - Throws: `.cannotOpen` when the database does not answer, takes too long or belongs to another platform key.
+    /// - Throws: `.cannotOpen` when the database does not answer, takes too long, belongs to another platform key or has lost its
+    ///   data: an empty one is left as it is.
     public func run() throws(StoreError) -> Int {
-        try DatabaseOpening(settings, process: "repair").use { database throws(StoreError) in try database.repairIndexes() }
+        try DatabaseOpening(settings, process: "repair").use(makesPlatform: false) { database throws(StoreError) in
+            try database.repairIndexes()
+        }
     }
 }

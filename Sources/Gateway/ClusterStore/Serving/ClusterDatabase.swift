@@ -67,13 +67,16 @@ final class ClusterDatabase {
     /// When there is something to read again although nobody says so.
     var deadline: MonotonicTime? { follower.deadline }
 
-    /// Makes sure that the database is this cluster's, which the first node that comes decides.
-    /// - Throws: `.failed` when it was made with another key.
-    func verify() throws(StoreError) {
+    /// Makes sure that the database is this cluster's.
+    /// - Parameter makesPlatform: one that is nobody's becomes this cluster's, which the first node that comes decides.
+    /// - Throws: `.failed` when it was made with another key, or is nobody's.
+    func verify(makesPlatform: Bool) throws(StoreError) {
         let (server, key, check) = (loader.server, loader.schema.check, loader.codec.cipher.check)
-        _ = try server.ask(.init("SETNX", .init(key), .init(check)), key: key)
+        if makesPlatform { _ = try server.ask(.init("SETNX", .init(key), .init(check)), key: key) }
         guard try isOurs() else {
-            throw .failed(reason: "the platform key is another one than that with which this platform's database was made")
+            throw .failed(
+                reason: "the platform key is another one than that with which this platform's database was made"
+                    + (makesPlatform ? "" : ", or it has lost its data"))
         }
     }
 

@@ -29,9 +29,11 @@ struct DatabaseOpening {
         return (snapshot, runIDs)
     }
 
-    /// - Throws: `.cannotOpen` when the database does not answer in time or belongs to another platform key.
+    /// - Parameter makesPlatform: whether a database that is nobody's becomes this platform's. Nodes that run believe one that has
+    ///   lost its data from then on, and all their stages are gone.
+    /// - Throws: `.cannotOpen` when the database does not answer in time or is not this platform's.
     func use<Value>(
-        connected: ([String]) -> Void = { _ in }, _ body: (ClusterDatabase) throws(StoreError) -> Value
+        makesPlatform: Bool = true, connected: ([String]) -> Void = { _ in }, _ body: (ClusterDatabase) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         do throws(StoreError) {
             let loop = try makeLoop()
@@ -41,7 +43,7 @@ struct DatabaseOpening {
             guard client.connect(within: settings.cluster.startTimeout) else { throw .failed(reason: client.trouble) }
             connected(client.client.state.runIDs)
             let database = ClusterDatabase(server: client, settings: settings, process: process)
-            try database.verify()
+            try database.verify(makesPlatform: makesPlatform)
             try database.reload()
             return try body(database)
         } catch {
