@@ -213,6 +213,24 @@ struct RedisStoreTests {
         try await eventually { try await node.read { try $0.events(after: 0, limit: 9).count } == 2 }
     }
 
+    /// Else the log's last word would be that they are back.
+    @Test
+    func `that servers have lost everything is told again once they are back without it`() async throws {
+        let bench = try ClusterBench()
+        let losses = Lock(0)
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in
+            if case .away(let reason) = notice, reason.contains("has lost") { losses.withLock { $0 += 1 } }
+        }
+        let node = try bench.node("a", observers: observers)
+        try await node.write { $0.put(ClusterBench.stage("one")) }
+        _ = try bench.ask("FLUSHALL")
+        try await eventually { losses.withLock { $0 == 1 } }
+        _ = try bench.ask("CLIENT", "KILL", "TYPE", "normal")
+        try await eventually { losses.withLock { $0 == 2 } }
+        #expect(node.state.stages.count == 1)
+    }
+
     @Test
     func `no secret is in the database in clear`() async throws {
         let bench = try ClusterBench()

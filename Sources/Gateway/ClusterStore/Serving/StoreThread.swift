@@ -39,8 +39,9 @@ final class StoreThread {
     private var isWoken = false
     private var hasChanges = true
     private var hasEvents = true
+    /// The copy may not be that of the servers: nothing is asked of them or told to them before all is read.
     private var mustReload = false
-    /// The servers have lost the platform's data.
+    /// The servers have lost the platform's data, as was told.
     private var isLost = false
     private var lastPoll = MonotonicTime.zero
     /// Which servers the copy was read from: others may have lost writes.
@@ -95,7 +96,7 @@ final class StoreThread {
             let (requests, historyWaits) = inbox.take()
             carryOut(requests)
             if historyWaits { feed.hasNews = true }
-            if let reason = feed.advance(isConnected: client.client.state.isConnected && !isLost, at: EventLoop.monotonicNow()) {
+            if let reason = feed.advance(isConnected: client.client.state.isConnected && !mustReload, at: EventLoop.monotonicNow()) {
                 outlets.onNotice(.historyRefused(reason: reason))
             }
             count()
@@ -133,7 +134,8 @@ extension StoreThread {
             (isWoken, hasChanges, hasEvents) = (true, true, true)
         case .away(_, let fault):
             if !statistics.isAway { outlets.onNotice(.away(reason: "\(fault)")) }
-            statistics.isAway = true
+            // Whether data is lost is looked at, and told, again once they are back.
+            (statistics.isAway, isLost) = (true, false)
         }
     }
 
