@@ -33,7 +33,8 @@ struct DatabaseOpening {
     ///   lost its data from then on, and all their stages are gone.
     /// - Throws: `.cannotOpen` when the database does not answer in time or is not this platform's.
     func use<Value>(
-        makesPlatform: Bool = true, connected: ([String]) -> Void = { _ in }, _ body: (ClusterDatabase) throws(StoreError) -> Value
+        makesPlatform: Bool = true, connected: ([String]) -> Void = { _ in },
+        _ body: (ClusterDatabase) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         do throws(StoreError) {
             let loop = try makeLoop()

@@ -96,7 +96,9 @@ final class StoreThread {
             let (requests, historyWaits) = inbox.take()
             carryOut(requests)
             if historyWaits { feed.hasNews = true }
-            if let reason = feed.advance(isConnected: client.client.state.isConnected && !mustReload, at: EventLoop.monotonicNow()) {
+            if let reason = feed.advance(
+                isConnected: client.client.state.isConnected && !mustReload, at: EventLoop.monotonicNow())
+            {
                 outlets.onNotice(.historyRefused(reason: reason))
             }
             count()
