@@ -39,12 +39,18 @@ public import Wire
     /// - Returns: nil where there is no room.
     @inlinable
     public func copied(into memory: UnsafeMutableRawBufferPointer) -> MediaPacket? {
-        guard payloadByteCount <= memory.count else { return nil }
-        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<payloadByteCount])
-        for index in 0..<Int(headCount) { unsafe room[index] = UInt8(truncatingIfNeeded: head >> (8 * UInt32(index))) }
-        unsafe UnsafeMutableRawBufferPointer(rebasing: room[Int(headCount)...]).copyMemory(from: payload)
+        let count = payloadByteCount
+        guard count <= memory.count, let room = memory.baseAddress else { return nil }
+        for index in 0..<Int(headCount) {
+            let byte = UInt8(truncatingIfNeeded: head >> (8 * UInt32(index)))
+            unsafe room.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+        }
+        if let bytes = unsafe payload.baseAddress {
+            unsafe (room + Int(headCount)).copyMemory(from: bytes, byteCount: payload.count)
+        }
         return unsafe MediaPacket(
-            sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: UnsafeRawBufferPointer(room))
+            sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker,
+            payload: UnsafeRawBufferPointer(start: room, count: count))
     }
 }
 

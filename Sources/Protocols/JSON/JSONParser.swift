@@ -50,15 +50,14 @@ private struct JSONParser {
     private mutating func parseObject(depth: Int) throws(JSONError) -> JSONObject {
         guard depth <= limits.maximumDepth else { throw .tooDeep }
         var object = JSONObject()
-        // By bytes, as `JSONObject` compares them: Unicode's equality takes the square of a name that is one long character.
-        var names = Set<[UInt8]>()
+        var names = Set<NameBytes>()
         position += 1
         skipWhiteSpace()
         if try skip(UInt8(ascii: "}")) { return object }
         while true {
             guard try current() == UInt8(ascii: "\"") else { throw unexpected() }
             let name = try parseString()
-            guard names.insert(Array(name.utf8)).inserted else { throw .duplicateName(name) }
+            guard names.insert(NameBytes(name: name)).inserted else { throw .duplicateName(name) }
             skipWhiteSpace()
             guard try skip(UInt8(ascii: ":")) else { throw unexpected() }
             skipWhiteSpace()
@@ -271,4 +270,16 @@ public enum JSONError: Error, Equatable, Sendable {
     case tooDeep
     /// More values than `JSONLimits.maximumValues`.
     case tooManyValues
+}
+
+/// A name told apart by its bytes, as `JSONObject` does: Unicode's equality takes the square of a name that is one long character.
+private struct NameBytes: Hashable {
+    var name: String
+
+    static func == (left: NameBytes, right: NameBytes) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var name = name
+        name.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
 }
