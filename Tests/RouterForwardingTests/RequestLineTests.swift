@@ -1,6 +1,8 @@
 import EventLoop
 import HTTPClient
+import Settings
 import Testing
+import Wire
 
 @testable import RouterForwarding
 
@@ -35,5 +37,23 @@ struct RequestLineTests {
         }
         #expect(loop.run(until: { answered.count == 5 }, within: .seconds(120)))
         #expect(answered == [0, 4, 1, 2, 3])
+    }
+
+    /// Its stages are announced elsewhere while the announces that it does not answer still wait.
+    @Test func `a router that hangs holds up no other's requests`() throws {
+        let (hanging, living) = try (ExampleRouter(), ExampleRouter())
+        hanging.hang()
+        let loop = try EventLoop()
+        let drivers = RouterDrivers(
+            loop: loop, gatewayID: "g", ownListeners: [], ownership: MountpointOwnership(key: Secret("")),
+            isOnlyProcess: { true })
+        func request(to router: ExampleRouter) -> RouterRequest { RouterRequest(method: "GET", url: router.url + "/healthz") }
+        let waiting = drivers.client(of: "hanging", RouterSettings())
+        for _ in 0..<2 * HTTPClient.maximumRequests { waiting.send(request(to: hanging), deadline: .seconds(300)) { _ in } }
+        let http = drivers.client(of: "living", RouterSettings())
+        var status: Int?
+        http.send(request(to: living), deadline: .seconds(60)) { status = $0?.status }
+        #expect(loop.run(until: { status != nil }, within: .seconds(120)))
+        #expect(status == 200)
     }
 }

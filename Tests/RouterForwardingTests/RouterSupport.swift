@@ -32,6 +32,9 @@ final class ExampleRouter {
         if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
     }
 
+    /// Takes connections from now on and answers nothing.
+    func hang() { Glibc.kill(process.processIdentifier, SIGSTOP) }
+
     deinit { kill() }
 }
 

@@ -4,7 +4,6 @@ import DataDirectory
 import EventLoop
 import Foundation
 import GatewayLogging
-import HTTPClient
 import OpenSSL
 import RouterForwarding
 import Settings
@@ -78,7 +77,7 @@ final class RouterService {
         let usesJanus = asked.contains { $0.value.driver == .janus }
         let key = usesJanus ? try MountpointKey.load(from: directory) : Secret("")
         let drivers = RouterDrivers(
-            client: HTTPClient(loop: loop), gatewayID: makeGatewayID(), ownListeners: ownListeners,
+            loop: loop, gatewayID: makeGatewayID(), ownListeners: ownListeners,
             ownership: MountpointOwnership(key: key), isOnlyProcess: isOnlyProcess)
         let routes = try RouterAddress.routes(to: asked.mapValues(\.url))
         return asked.sorted { $0.key < $1.key }.compactMap { name, settings in

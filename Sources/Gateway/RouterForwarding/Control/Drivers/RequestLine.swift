@@ -1,14 +1,14 @@
 import HTTPClient
 
-/// Requests to routers that their HTTP client has no room for: each waits here for an answer to an earlier one.
+/// Requests to one router that its HTTP client has no room for: each waits here for an answer to an earlier one.
 ///
-/// A router that begins anew, or takes another's place, is told of all its participants at once. What was never sent would look like
-/// a router that does not answer, and so like its death. Health checks and leases go first: behind all that, another router's would
-/// come when it has given us up. Confined to the control loop.
+/// A router that begins anew, or takes another's place, is told of all its participants at once. What was never sent would look
+/// like a router that does not answer, and so like its death. Health checks and leases go first: behind all that they would come
+/// when it has given us up. Confined to the control loop.
 final class RequestLine {
     typealias Reply = (Result<HTTPClientResponse, HTTPClientError>) -> Void
 
-    /// A further one is answered `.overloaded`, unless it goes first: of those there are a few for each router.
+    /// A further one is answered `.overloaded`, unless it goes first: of those there are few.
     static let maximumWaiting = 4_096
 
     private let client: HTTPClient

@@ -1,4 +1,5 @@
-public import HTTPClient
+public import EventLoop
+import HTTPClient
 import SRTP
 public import Settings
 public import Wire
@@ -15,30 +16,30 @@ public struct RouterDrivers {
         public init(addresses: [IPAddress], source: IPAddress?) { (self.addresses, self.source) = (addresses, source) }
     }
 
-    private let line: RequestLine
+    private let loop: EventLoop
     private let gatewayID: String
     private let ownListeners: Set<SocketAddress>
     private let ownership: MountpointOwnership
     private let isOnlyProcess: () -> Bool
 
     /// - Parameters:
-    ///   - client: of the control loop, for routers alone.
+    ///   - loop: the control loop.
     ///   - gatewayID: another for every process.
     ///   - ownListeners: where no router may send our media.
     ///   - ownership: knows our mountpoints on Janus servers.
     ///   - isOnlyProcess: false while another process of this gateway may have some too.
     public init(
-        client: HTTPClient, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership,
+        loop: EventLoop, gatewayID: String, ownListeners: Set<SocketAddress>, ownership: MountpointOwnership,
         isOnlyProcess: @escaping () -> Bool
     ) {
-        (line, self.gatewayID, self.ownListeners) = (RequestLine(client), gatewayID, ownListeners)
+        (self.loop, self.gatewayID, self.ownListeners) = (loop, gatewayID, ownListeners)
         (self.ownership, self.isOnlyProcess) = (ownership, isOnlyProcess)
     }
 
     /// - Parameter name: the router's in the configuration.
     /// - Returns: nil for a router that is not asked.
     public func driver(_ name: String, _ settings: RouterSettings, route: Route) -> (any RouterDriver)? {
-        let http = RouterHTTPClient(line, tls: settings.tls, router: name)
+        let http = client(of: name, settings)
         let ownNetworks = route.addresses.compactMap { IPNetwork($0, prefixLength: $0.isV4 ? 32 : 128) }
         var trust = RouterTrust(networks: settings.media.isEmpty ? ownNetworks : settings.media, ownListeners: ownListeners)
         trust.includesAnswerer = settings.media.isEmpty
@@ -58,6 +59,11 @@ public struct RouterDrivers {
             return JanusDriver(janus, http: http, isOnlyProcess: isOnlyProcess)
         case .static, .embedded: return nil
         }
+    }
+
+    /// A router has one of its own, with room of its own: where it hangs, no other's requests wait for it.
+    func client(of name: String, _ settings: RouterSettings) -> RouterHTTPClient {
+        RouterHTTPClient(HTTPClient(loop: loop), tls: settings.tls, router: name)
     }
 }
 

@@ -44,7 +44,7 @@ public protocol RouterHTTP: AnyObject {
     func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void)
 }
 
-/// Requests by the control loop's HTTP client, with what a router's entry says of TLS.
+/// Requests to one router, on the control loop, with what the router's entry says of TLS.
 public final class RouterHTTPClient: RouterHTTP {
     private let line: RequestLine
     private let tls: HTTPClientTLS
@@ -52,14 +52,11 @@ public final class RouterHTTPClient: RouterHTTP {
     /// Why the last request failed: logged once, until another reason comes or a request succeeds.
     private var fault: HTTPClientError?
 
-    /// - Parameter router: its name in the configuration, for the log.
-    public convenience init(_ client: HTTPClient, tls: HTTPClientTLS = HTTPClientTLS(), router: String) {
-        self.init(RequestLine(client), tls: tls, router: router)
-    }
-
-    /// - Parameter line: of all routers that have the client in common.
-    init(_ line: RequestLine, tls: HTTPClientTLS, router: String) {
-        (self.line, self.tls, self.router) = (line, tls, router)
+    /// - Parameters:
+    ///   - client: has no requests but those to this router.
+    ///   - router: its name in the configuration, for the log.
+    public init(_ client: HTTPClient, tls: HTTPClientTLS = HTTPClientTLS(), router: String) {
+        (line, self.tls, self.router) = (RequestLine(client), tls, router)
     }
 
     public func send(_ request: RouterRequest, deadline: Duration, reply: @escaping (RouterResponse?) -> Void) {
