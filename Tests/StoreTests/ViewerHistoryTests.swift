@@ -30,11 +30,13 @@ struct ViewerHistoryTests {
         return Watching(grant, watches: watched)
     }
 
+    private func grant(_ participant: String) -> PublishGrant {
+        PublishGrant(participantID: participant, stageARN: stage.arn, stageID: stage.id, userID: "user", credentialHash: "h")
+    }
+
     private func publish(as participant: String) throws -> PublishLease {
-        let grant = PublishGrant(
-            participantID: participant, stageARN: stage.arn, stageID: stage.id, userID: "user", credentialHash: "h")
         let lease = Lock<PublishLease?>(nil)
-        leases.claimPublish(grant, protocol: .whip, holder: Holder(), takeOver: false) { answer in
+        leases.claimPublish(grant(participant), protocol: .whip, holder: Holder(), takeOver: false) { answer in
             if case .granted(let granted) = answer { lease.withLock { $0 = granted } }
         }
         let granted = try #require(lease.withLock { $0 })
@@ -109,6 +111,15 @@ struct ViewerHistoryTests {
             ])
         let participant = try #require(try await shown("p"))
         #expect(!participant.isConnected && participant.published)
+    }
+
+    @Test
+    func `who watches and may not publish is still there, and has joined`() async throws {
+        leases.watchStarted(watching("v"))
+        leases.publishRefused(grant("v"), protocol: .whip, Refusal(.tokenCannotPublish))
+        #expect(try await shown("v")?.isConnected == true)
+        let error = "PUBLISH_ERROR INSUFFICIENT_CAPABILITIES"
+        #expect(try await told(of: "v") == ["JOINED", "SUBSCRIBE_STARTED publisher", error])
     }
 
     @Test

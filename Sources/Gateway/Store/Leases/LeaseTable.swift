@@ -85,7 +85,8 @@ struct LeaseTable {
         let publish = RefusedPublish(
             grant: grant, ingestProtocol: ingestProtocol, sessionID: sessions.id(ofStage: grant.stageARN, now: now),
             errorCode: errorCode, time: now)
-        return sessions.record(ofStage: grant.stageARN) + publish.writes(isPresent: held[grant.participant] != nil)
+        let isPresent = held[grant.participant] != nil || viewers[grant.participant] != nil
+        return sessions.record(ofStage: grant.stageARN) + publish.writes(isPresent: isPresent)
     }
 
     mutating func endIdleSessions(now: WallTime) -> [HistoryWrite] { sessions.endIdle(after: quotas.sessionLinger, now: now) }

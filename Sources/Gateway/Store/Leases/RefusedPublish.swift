@@ -15,7 +15,7 @@ struct RefusedPublish {
     var errorCode: String
     var time: WallTime
 
-    /// - Parameter isPresent: the participant publishes by another session.
+    /// - Parameter isPresent: the participant publishes by another session, or watches.
     func writes(isPresent: Bool) -> [HistoryWrite] {
         if isPresent { return [event(.publishError)] }
         var participant = Participant(grant, ingestProtocol, sessionID: sessionID, firstJoinTime: time)
