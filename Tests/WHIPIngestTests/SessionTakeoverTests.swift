@@ -1,4 +1,5 @@
 import EventLoop
+import Refusals
 import StageHub
 import Testing
 import WebRTCTransport
@@ -49,6 +50,24 @@ struct SessionTakeoverTests {
                 second.pump(); return second.isClosedByPeer
             })
         #expect(gateway.leases.liveCount == 0)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `who finds no place once it is ready, as its incumbent has left, is reported like any other`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let first = try #require(try TestClient.connected("bob", to: gateway))
+        gateway.leases.takeoverRefusal.withLock { $0 = Refusal(.stageFull) }
+        let second = try TestClient(token: "bob")
+        #expect(second.post(to: gateway) == 201)
+        #expect(second.connectICE())
+        #expect(try second.connectDTLS())
+        #expect(
+            eventually {
+                second.pump(); return second.isClosedByPeer
+            })
+        let refusals = gateway.reports.refusals.withLock { $0 }
+        #expect(refusals == [.stageFull])
         withExtendedLifetime(first) {}
     }
 }

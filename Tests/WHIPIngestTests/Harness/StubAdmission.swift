@@ -31,11 +31,14 @@ final class StubLeases: PublishLeases {
     let content = Lock(Content())
     /// Called with who takes over, before that is answered.
     let beforeTakeover = Lock<@Sendable (any LeaseHolder) -> Void>({ _ in })
+    /// The answer to who would take over, where there is one.
+    let takeoverRefusal = Lock<Refusal?>(nil)
 
     func claimPublish(
         _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
         reply: @escaping @Sendable (ClaimAnswer) -> Void
     ) {
+        if takeOver, let refusal = takeoverRefusal.withLock({ $0 }) { return reply(.refused(refusal)) }
         let (answer, old) = content.withLock { content -> (ClaimAnswer, (any LeaseHolder)?) in
             let old = content.holders[grant.participantID]?.holder
             if let old, !takeOver { return (.held(by: old), nil) }
@@ -61,4 +64,17 @@ final class StubLeases: PublishLeases {
     }
 
     var liveCount: Int { content.withLock { $0.holders.count } }
+}
+
+/// Keeps why publishes of good tokens were turned away.
+final class StubReports: PublishReports {
+    let refusals = Lock<[RefusalCode]>([])
+
+    func publishStarted(_ lease: PublishLease) {}
+    func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {}
+    func publishWasTest(_ lease: PublishLease) {}
+    func publishWarned(_ lease: PublishLease, rule: String, sentence: String) {}
+    func publishRefused(_ grant: PublishGrant, protocol: IngestProtocol, _ refusal: Refusal) {
+        refusals.withLock { $0.append(refusal.code) }
+    }
 }

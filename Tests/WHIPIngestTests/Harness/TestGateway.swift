@@ -22,6 +22,7 @@ final class TestGateway: Sendable {
 
     let context: WHIPContext
     let leases = StubLeases()
+    let reports = StubReports()
     let gate = AdmissionGate(before: StubAuthorizer())
     private let registry = MetricsRegistry()
     var exposition: String { String(decoding: registry.exposition(), as: UTF8.self) }
@@ -48,7 +49,7 @@ final class TestGateway: Sendable {
         configure(&configuration)
         let transport = try TransportContext(
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
-        let context = WHIPContext(transport: transport, leases: leases, metrics: WHIPMetrics(registry))
+        let context = WHIPContext(transport: transport, leases: leases, reports: reports, metrics: WHIPMetrics(registry))
         self.context = context
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors

@@ -44,7 +44,9 @@ final class WHIPSession: TransportSession {
             case .claim(let grant, let takeOver): claim(grant, takeOver: takeOver)
             case .start(let grant, let lease): start(grant, lease)
             case .release(let lease): context.leases.release(lease)
-            case .refuse(let refusal, _): end(.refused(refusal))
+            case .refuse(let refusal, let grant):
+                if let grant { context.reports?.publishRefused(grant, protocol: .whip, refusal) }
+                end(.refused(refusal))
             // Those of its POST, which is answered, and of ends, which begin at the transport.
             case .authorize, .examine, .enterQueue, .look, .leaveQueue, .prepare, .stop, .fail, .giveWay: break
             }
