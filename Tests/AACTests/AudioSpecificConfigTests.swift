@@ -27,6 +27,7 @@ struct AudioSpecificConfigTests {
             testDescription: "explicit PS", bytes: [0xEB, 0x09, 0x88, 0x00], rate: 24_000, channels: 1, isLowComplexity: false),
         Sample(testDescription: "LC 96 kHz stereo", bytes: [0x10, 0x10], rate: 96_000, channels: 2, isLowComplexity: true),
         Sample(testDescription: "LC 48 kHz 5.1", bytes: [0x11, 0xB0], rate: 48_000, channels: 6, isLowComplexity: true),
+        Sample(testDescription: "LC 48 kHz 22.2", bytes: [0x11, 0xE8], rate: 48_000, channels: 24, isLowComplexity: true),
         Sample(testDescription: "Main profile", bytes: [0x09, 0x90], rate: 48_000, channels: 2, isLowComplexity: false),
         Sample(
             testDescription: "explicit frequency", bytes: [0x17, 0x80, 0x5D, 0xC0, 0x10], rate: 48_000, channels: 2,

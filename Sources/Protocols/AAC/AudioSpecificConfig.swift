@@ -34,6 +34,7 @@ public struct AudioSpecificConfig: Equatable, Sendable {
         case 1...6: Int(channelConfiguration)
         case 7, 12, 14: 8
         case 11: 7
+        case 13: 24
         default: nil
         }
     }
