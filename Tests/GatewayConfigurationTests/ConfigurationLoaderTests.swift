@@ -137,6 +137,8 @@ struct ConfigurationLoaderTests {
         ),
         ("tls: {certificate: a.pem}", "tls: certificate and privateKey belong together: one is missing"),
         ("admin: {auth: none, listen: '[::]:8088'}", "admin.auth: none is for a loopback admin.listen only: expected sigv4"),
+        ("platform: {region: eu_1}", "platform.region: \"eu_1\" is not taken: expected 1 to 32 of a to z, 0 to 9 and -"),
+        ("platform: {region: ''}", "platform.region: \"\" is not taken: expected 1 to 32 of a to z, 0 to 9 and -"),
         ("platform: {account: '12'}", "platform.account: \"12\" is not taken: expected 12 digits"),
         ("routers: {a: {driver: janus}}", "routers.a.url: is needed by driver janus"),
         ("routers: {a: {driver: static}}", "routers.a.host: is needed by driver static"),

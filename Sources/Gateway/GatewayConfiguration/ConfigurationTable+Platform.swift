@@ -5,7 +5,7 @@ extension ConfigurationTable {
         Section(
             "platform", "Who we are in ARNs.",
             [
-                Key("platform.region", \.platform.region, .restart, "The region."),
+                Key("platform.region", \.platform.region, .restart, "The region: a to z, 0 to 9 and -."),
                 Key("platform.account", \.platform.account, .restart, "The account, 12 digits."),
             ]),
         Section(

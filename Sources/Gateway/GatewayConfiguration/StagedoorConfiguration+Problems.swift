@@ -47,12 +47,9 @@ extension StagedoorConfiguration {
     }
 
     private var adminProblems: [Problem] {
-        var problems: [Problem] = []
+        var problems = platformProblems
         if admin.auth == .none, !admin.listen.isLoopback {
             problems.append(Problem(key: "admin.auth", message: "none is for a loopback admin.listen only: expected sigv4"))
-        }
-        if platform.account.utf8.count != 12 || !platform.account.utf8.allSatisfy({ (48...57).contains($0) }) {
-            problems.append(Problem(key: "platform.account", message: "\"\(platform.account)\" is not taken: expected 12 digits"))
         }
         for (name, key) in accessKeys where key.id.isEmpty || key.secret.count < 16 {
             problems.append(Problem(key: "accessKeys.\(name)", message: "needs an id, and a secret of at least 16 characters"))
@@ -65,6 +62,24 @@ extension StagedoorConfiguration {
             problems.append(Problem(key: "accessKeys.\(name)", message: message))
         }
         return problems
+    }
+
+    private var platformProblems: [Problem] {
+        var problems: [Problem] = []
+        if !Self.isRegion(platform.region) {
+            let message = "\"\(platform.region.prefix(80))\" is not taken: expected 1 to 32 of a to z, 0 to 9 and -"
+            problems.append(Problem(key: "platform.region", message: message))
+        }
+        if platform.account.utf8.count != 12 || !platform.account.utf8.allSatisfy({ (48...57).contains($0) }) {
+            problems.append(Problem(key: "platform.account", message: "\"\(platform.account)\" is not taken: expected 12 digits"))
+        }
+        return problems
+    }
+
+    /// As the API model has it in ARNs and stream keys.
+    private static func isRegion(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
     }
 
     private var routerProblems: [Problem] {

@@ -2,7 +2,7 @@ public import Wire
 
 /// Who we are in ARNs.
 public struct PlatformSettings: Equatable, Sendable {
-    /// The region.
+    /// The region, 1 to 32 of `[a-z0-9-]`.
     public var region = "us-east-1"
     /// The account, 12 digits.
     public var account = "000000000000"
