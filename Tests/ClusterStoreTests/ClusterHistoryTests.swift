@@ -428,6 +428,28 @@ struct ClusterHistoryTests {
         #expect(participant?.isConnected == true)
     }
 
+    @Test
+    func `the first join counts, and no refusal before it`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        func viewer(_ generation: UInt64, isConnected: Bool = true) -> HistoryWrite {
+            var viewer = Participant(
+                stageARN: Self.arn, sessionID: "st-1", participantID: "v", userID: "user v", attributes: [:],
+                firstJoinTime: Self.now + .seconds(Int64(generation)), ingestProtocol: "", ingestConfigurationARN: "",
+                client: ClientAttributes())
+            (viewer.isConnected, viewer.generation) = (isConnected, generation)
+            return .participant(viewer)
+        }
+        node.store.record([Self.began("st-1"), viewer(7, isConnected: false), Self.event(.subscribeError, 7, of: "v")])
+        for generation in [8, 9] as [UInt64] {
+            node.store.record([viewer(generation), Self.event(.joined, generation, of: "v")])
+            node.store.record([Self.event(.left, generation, of: "v"), viewer(generation, isConnected: false)])
+        }
+        try await eventually { try await Self.names(node, "v").count == 5 }
+        let shown = try await node.read { try $0.participant("v", ofStage: Self.arn, sessionID: "st-1") }
+        #expect(shown?.firstJoinTime == Self.now + .seconds(8))
+    }
+
     /// Two viewers through a node that dies, one of whom watches two, and a publisher who stays.
     @Test func `a node's viewers leave with it, whoever says so, and nobody else does`() async throws {
         let bench = try ClusterBench()

@@ -123,6 +123,23 @@ struct ViewerHistoryTests {
     }
 
     @Test
+    func `the first join counts, and no refusal before it`() async throws {
+        let lease = try publish(as: "p")
+        leases.watchRefused(watching("v"), Refusal(.participantNotLive))
+        leases.publishRefused(grant("q"), protocol: .whip, Refusal(.stageFull))
+        for _ in 0..<2 {
+            clock.withLock { $0 = $0 + .seconds(10) }
+            leases.watchStarted(watching("v"))
+            leases.watchStopped(watching("v"))
+            leases.release(try publish(as: "q"))
+        }
+        let first = WallTime(secondsSince1970: 1_800_000_010)
+        #expect(try await shown("v")?.firstJoinTime == first)
+        #expect(try await shown("q")?.firstJoinTime == first)
+        leases.release(lease)
+    }
+
+    @Test
     func `an error goes into the running session, once a minute`() async throws {
         leases.watchRefused(watching("v"), Refusal(.participantNotLive))
         #expect(leases.activeSession(ofStage: stage.arn) == nil, "nobody is there")

@@ -10,7 +10,9 @@ redis.call('EXPIRE', KEYS[4], ARGV[4])
 if isTooLate(record, generation) then return done('', ARGV[4]) end
 if record and generation < tonumber(record.generation) then return done('', ARGV[4]) end
 local about = cjson.decode(ARGV[8])
-if record and record.about.firstJoinTime then about.firstJoinTime = record.about.firstJoinTime end
+-- Who was only turned away until now joins now.
+local joins = ARGV[6] == '1' and record and not (record.connected or record.published or record.joined)
+if record and record.about.firstJoinTime and not joins then about.firstJoinTime = record.about.firstJoinTime end
 if record and about.ingestProtocol == '' then
     about.ingestProtocol = record.about.ingestProtocol
     about.ingestConfigurationArn = record.about.ingestConfigurationArn
@@ -27,6 +29,7 @@ if generation > tonumber(record.generation) then
 end
 record.generation, record.about = ARGV[5], about
 record.connected = ARGV[6] == '1'
+record.joined = record.joined or record.connected
 record.published = record.published or ARGV[7] == '1'
 record.node = ARGV[11]
 if not record.connected then record.publishing, record.watching, record.node = false, nil, '' end

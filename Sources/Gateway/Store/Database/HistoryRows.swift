@@ -29,7 +29,7 @@ extension Participant: StoredRecord {
     /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording and
     /// replication are told by themselves.
     static let mergedColumns = [
-        "firstJoinTime": "firstJoinTime", "published": "max(published, excluded.published)",
+        "firstJoinTime": firstJoin, "published": "max(published, excluded.published)",
         "ingestProtocol": "iif(excluded.ingestProtocol = '', ingestProtocol, excluded.ingestProtocol)",
         "ingestConfigurationARN":
             "iif(excluded.ingestProtocol = '', ingestConfigurationARN, excluded.ingestConfigurationARN)",
@@ -37,6 +37,13 @@ extension Participant: StoredRecord {
         "replicationType": "replicationType", "replicationState": "replicationState", "sourceStageARN": "sourceStageARN",
         "sourceSessionID": "sourceSessionID",
     ]
+    /// Who was only turned away until now joins now.
+    private static let firstJoin = """
+        iif(excluded.isConnected > isConnected AND NOT published AND NOT EXISTS (SELECT 1 FROM event
+            WHERE event.stageARN = participant.stageARN AND event.sessionID = participant.sessionID
+                AND event.participantID = participant.participantID AND event.name = '\(ParticipantEvent.Name.joined.rawValue)'),
+            excluded.firstJoinTime, firstJoinTime)
+        """
     var values: [(any DatabaseValueConvertible & Sendable)?] {
         [
             stageARN, sessionID, participantID, userID, StoredMap(attributes), isConnected, published,
