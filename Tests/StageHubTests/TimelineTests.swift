@@ -149,6 +149,27 @@ struct TimelineTests {
         #expect(stage.largestStep == .seconds(8))
     }
 
+    @Test func `an outage after which stamps begin anew stays a gap`() {
+        var stage = Stage()
+        for time in [0, 33, 66, 8066] {
+            stage.send(.video, captured: milliseconds(time), stamp: milliseconds(time < 8066 ? time + 900_000 : 0), delay: .zero)
+        }
+        #expect(stage.largestStep == .seconds(8))
+        #expect(abs(stage.reportedLatency(at: milliseconds(8066)).milliseconds) < 1)
+    }
+
+    @Test func `a track that stood still before stamps began anew keeps in step with the other one`() {
+        var stage = Stage()
+        for frame in 0..<200 {
+            let (time, hasJumped) = (milliseconds(20 * frame), frame >= 150)
+            let stamp = hasJumped ? time - .seconds(3) : time + .seconds(900)
+            if frame < 50 || hasJumped { stage.send(.video, captured: time, stamp: stamp, delay: .zero) }
+            stage.send(.audio, captured: time, stamp: stamp, delay: .zero)
+        }
+        #expect(stage.worstSkew < milliseconds(40))
+        #expect(stage.smallestStep >= .zero)
+    }
+
     @Test func `a timeline takes no memory for what has not come`() throws {
         var timeline: Timeline?
         let count = try AllocationCounter.count { timeline = Timeline() }

@@ -11,6 +11,8 @@ struct StampTimeline {
         var last: Int64
         /// The step from the frame before the last to the last: what "one frame" means after a jump.
         var frame: Int64
+        /// Of the last.
+        var arrival: MonotonicTime
     }
 
     private var envelope = LowerEnvelope()
@@ -28,17 +30,18 @@ struct StampTimeline {
     static let clockTolerance: Int64 = 500_000_000
     /// Within this time after one track's jump the other one's is the same jump.
     static let followTime = Duration.seconds(2)
-    /// Frames are at most this long: 1 fps.
+    /// Frames are at most this long: 1 fps. A track of which nothing came for longer had an outage.
     static let longestFrame: Int64 = 1_000_000_000
 
-    /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last.
+    /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last, or on
+    /// our clock after an outage.
     mutating func place(_ stamp: Int64, of track: TrackID, arrival: MonotonicTime) -> Int64 {
-        let index = index(of: track, startingAt: stamp)
+        let index = index(of: track, startingAt: stamp, arrival)
         var state = tracks[index]
         if isJump(to: stamp &+ state.shift, from: state.last, at: arrival) { rebase(&state, at: stamp, arrival) }
         let placed = stamp &+ state.shift
         if placed > state.last { state.frame = min(placed &- state.last, Self.longestFrame) }
-        state.last = placed
+        (state.last, state.arrival) = (placed, arrival)
         tracks[index] = state
         envelope.observe(arrival.nanoseconds &- placed, at: arrival)
         if let minimum = envelope.minimum { offset.approach(minimum, at: arrival) }
@@ -49,9 +52,9 @@ struct StampTimeline {
     func mediaTime(at now: MonotonicTime) -> Int64? { offset.value.map { now.nanoseconds &- $0 } }
 
     /// A track's place; one that is new gets the last.
-    private mutating func index(of track: TrackID, startingAt stamp: Int64) -> Int {
+    private mutating func index(of track: TrackID, startingAt stamp: Int64, _ arrival: MonotonicTime) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == track }) { return index }
-        tracks.append(Track(id: track, shift: shift, last: stamp &+ shift, frame: 0))
+        tracks.append(Track(id: track, shift: shift, last: stamp &+ shift, frame: 0, arrival: arrival))
         return tracks.count - 1
     }
 
@@ -60,10 +63,17 @@ struct StampTimeline {
             state.shift != shift && rebased.map { arrival - $0 <= Self.followTime } == true
             && !isJump(to: stamp &+ shift, from: state.last, at: arrival)
         if !follows {
-            shift = state.last &+ state.frame &- stamp
+            shift = continuation(of: state, at: arrival) &- stamp
             rebased = arrival
         }
         state.shift = shift
+    }
+
+    /// Where a track whose stamps jumped goes on. An outage stays a gap, or our clock would be ahead by its length for hours.
+    private func continuation(of track: Track, at arrival: MonotonicTime) -> Int64 {
+        let next = track.last &+ track.frame
+        guard arrival.nanoseconds &- track.arrival.nanoseconds > Self.longestFrame else { return next }
+        return max(next, mediaTime(at: arrival) ?? next)
     }
 
     /// A real gap or a TCP catch-up steps forward too, but lands on or behind our clock.
