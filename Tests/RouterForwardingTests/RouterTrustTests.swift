@@ -40,6 +40,16 @@ struct RouterTrustTests {
         #expect(HTTPOrigin.resolve(location, from: "https://router.example/v1/participants") == resolved)
     }
 
+    /// The configuration takes `srtp` for the same URLs: none may then go without keys.
+    @Test(arguments: [
+        ("https://router.example/janus", true), ("https://user:password@router.example/janus", true),
+        ("http://127.0.0.1:8088/janus", true), ("http://[::1]:8088/janus", true), ("http://localhost/janus", true),
+        ("http://10.0.0.1:8088/janus", false), ("http://127.0.0.1@10.0.0.1/janus", false), ("https:/router.example", false),
+    ])
+    func `keys travel by https and to this machine alone`(_ url: String, _ isPrivate: Bool) {
+        #expect(HTTPOrigin.isPrivate(url) == isPrivate)
+    }
+
     @Test(arguments: [
         ("http://10.0.0.1:8080/v1/participants/p", "https://router.example:443/v1/participants/p"),
         ("http://10.0.0.1", nil), ("http://10.0.0.1//other.example/x", nil), ("ftp://10.0.0.1/x", nil), ("participants/p", nil),

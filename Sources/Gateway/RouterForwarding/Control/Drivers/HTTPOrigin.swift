@@ -22,11 +22,9 @@ struct HTTPOrigin: Equatable {
         port = number
     }
 
-    /// Whether nobody else reads what travels to the URL: verified HTTPS, or this machine. Only there SRTP keys may.
-    static func isPrivate(_ url: String) -> Bool {
-        guard let origin = HTTPOrigin(url) else { return false }
-        return origin.scheme == "https" || origin.isLoopback
-    }
+    /// Whether nobody else reads what travels to a URL of the configuration: verified HTTPS, whatever user it names, or this
+    /// machine. Only there SRTP keys may.
+    static func isPrivate(_ url: String) -> Bool { url.hasPrefix("https://") || HTTPOrigin(url)?.isLoopback == true }
 
     private var isLoopback: Bool {
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
