@@ -56,6 +56,7 @@ struct SessionDescriptionTests {
         (minimal + "m=audio 9 RTP/AVP\r\n", .malformedLine(line: 5)),
         (minimal + "b=AS:-1\r\n", .malformedLine(line: 5)),
         (minimal + "a=" + String(repeating: "x", count: 5_000) + "\r\n", .lineTooLong(line: 5)),
+        (minimal + "a=mid:" + String(repeating: "\u{301}\u{316}", count: 64) + "\r\n", .lineTooLong(line: 5)),
         (minimal + String(repeating: "m=audio 9 RTP/AVP 0\r\n", count: 33), .tooManyMediaDescriptions),
         (minimal + String(repeating: "a=x\r\n", count: 2_048), .tooManyLines),
         (minimal + String(repeating: "a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n", count: 2_000), .tooLarge),

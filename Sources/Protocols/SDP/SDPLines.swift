@@ -37,7 +37,9 @@ struct SDPLines {
         of slice: ArraySlice<UInt8>, isLast: Bool, number: Int, endings: LineEndings
     ) throws(SDPError) -> String {
         var slice = slice
-        guard slice.count <= SessionDescription.maximumLineLength else { throw .lineTooLong(line: number) }
+        guard slice.count <= SessionDescription.maximumLineLength,
+            slice.count <= SessionDescription.maximumUnicodeLineLength || slice.allSatisfy({ $0 < 0x80 })
+        else { throw .lineTooLong(line: number) }
         if slice.last == 13 {
             slice.removeLast()
         } else if !isLast, endings == .crlf {
@@ -62,7 +64,7 @@ struct SDPLines {
 public enum SDPError: Error, Equatable, Sendable {
     /// More than `SessionDescription.maximumByteCount` bytes.
     case tooLarge
-    /// More bytes than `SessionDescription.maximumLineLength`.
+    /// More bytes than `SessionDescription.maximumLineLength`; beyond ASCII, than `maximumUnicodeLineLength`.
     case lineTooLong(line: Int)
     /// More than `SessionDescription.maximumLineCount`.
     case tooManyLines

@@ -29,6 +29,8 @@ public struct SessionDescription: Equatable, Sendable {
     public static let maximumByteCount = 65_536
     /// The longest line seen is a fmtp with parameter sets, below 500 bytes.
     public static let maximumLineLength = 4_096
+    /// Bytes of a line that is not ASCII, a title or a label: to compare a character takes the square of its length.
+    static let maximumUnicodeLineLength = 256
     /// A browser's offer has 200 lines.
     public static let maximumLineCount = 2_048
     /// Two are ever accepted; a few more still get an answer that says so.
