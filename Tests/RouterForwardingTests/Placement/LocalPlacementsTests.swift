@@ -22,6 +22,20 @@ struct LocalPlacementsTests {
         #expect(Self.records(in: old) == [record, record])
     }
 
+    /// A stage for each call leaves a record each.
+    @Test func `stages that are asked for stay, and those used longest ago make way`() {
+        let placements = LocalPlacements(maximumCount: 8)
+        let record = PlacementRecord(router: "first", generation: 1)
+        var stages: Set<String> = []
+        for number in 0..<100 {
+            stages.insert("\(number)")
+            placements.replace(PlacementKey(stageID: "\(number)", replica: 0), nil, with: record) { _ in }
+            placements.placement(of: PlacementKey(stageID: "0", replica: 0)) { #expect($0 == record) }
+        }
+        #expect(placements.records(ofStages: stages).count <= 8)
+        #expect(placements.records(ofStages: ["0"]).count == 1)
+    }
+
     @Test func `any generation may be told, and has one after it`() {
         let placements = LocalPlacements()
         placements.adopt(PlacementRecord(router: "second", generation: .max), of: Self.keys[0])
