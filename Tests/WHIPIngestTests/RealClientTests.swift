@@ -97,6 +97,16 @@ struct RealClientTests {
         #expect(eventually(within: 60) { gateway.leases.liveCount == 0 })
     }
 
+    @Test
+    func `our own page goes on by another way when its network changes`() throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let told = try Self.run(
+            "publish_page.py", [page, "chromium", "went another way"], environment: ["NETWORK_CHANGES": "1"])
+        #expect(told.contains("looking for another way") && !told.contains("ended:"), "\(told)")
+    }
+
     @Test(arguments: ["kick", "takeover"])
     func `our own page says at once why a publish was ended`(_ how: String) throws {
         let gateway = try TestGateway(workers: 2)

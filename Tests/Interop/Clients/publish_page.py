@@ -6,6 +6,7 @@ Environment: SOURCE is what is published, a test pattern unless said otherwise. 
 Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera,
 WITHOUT=network one that reaches nobody.
 SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
+NETWORK_CHANGES=1 tells the page that its connection is gone; the log has "went another way" once media goes by new ICE credentials.
 """
 import os
 import sys
@@ -31,6 +32,20 @@ WITHOUT = {
     'network': "window.fetch = async () => { throw new TypeError('Load failed'); };",
 }
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
+NETWORK_CHANGES = """
+const before = credentials(connection.localDescription.sdp)[0].split(':')[1];
+Object.defineProperty(connection, 'connectionState', { value: 'disconnected', configurable: true });
+connection.onconnectionstatechange();
+delete connection.connectionState;
+const look = setInterval(async () => {
+  const stats = await connection.getStats();
+  const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
+  const ufrag = stats.get(pairs[0]?.localCandidateId)?.usernameFragment;
+  if (!ufrag || ufrag === before) return;
+  clearInterval(look);
+  log('went another way');
+}, 100);
+"""
 LOGGED = "document.getElementById('log').textContent.includes(arguments[0])"
 
 
@@ -44,6 +59,9 @@ def main():
         if 'SOURCE_ENDS' in os.environ:
             browser.wait('publish', LOGGED, 'published')
             browser.run(SOURCE_ENDS)
+        if 'NETWORK_CHANGES' in os.environ:
+            browser.wait('connection', LOGGED, 'connection connected')
+            browser.run(NETWORK_CHANGES)
         browser.wait(wanted, LOGGED, wanted)
         print(browser.text('#log'))
 
