@@ -85,9 +85,10 @@ struct AMF0ValueTests {
 
     @Test(arguments: [
         (String(repeating: "a", count: 300), 300), (String(repeating: "\u{301}", count: 128), 256),
-        (String(repeating: "\u{301}", count: 129), 128), (String(repeating: "a", count: 256) + "\u{1F600}", 64),
+        (String(repeating: "\u{301}", count: 129), 256), (String(repeating: "a", count: 256) + "\u{1F600}", 256),
+        (String(repeating: "a", count: 253) + "\u{1F600}", 253), (String(repeating: "a", count: 252) + "\u{1F600}b", 256),
     ])
-    func `keeps 64 scalars of long text that is not ASCII`(_ text: String, _ keptByteCount: Int) throws {
+    func `keeps whole scalars of 256 bytes of long text that is not ASCII`(_ text: String, _ keptByteCount: Int) throws {
         let length = UInt16(text.utf8.count)
         let values = try decode([0x02, UInt8(length >> 8), UInt8(length & 0xFF)] + text.utf8)
         #expect(values.first?.string?.utf8.count == keptByteCount)

@@ -2,8 +2,8 @@ public import Wire
 
 /// Reads AMF 0 values, bounded in depth and number: what a message declares never decides how much is allocated.
 ///
-/// Text that is not UTF-8 is repaired with U+FFFD; of text beyond ASCII that is longer than 256 bytes 64 scalars are kept. A declared
-/// element count beyond the bytes at hand is `.truncated`.
+/// Text that is not UTF-8 is repaired with U+FFFD; of text beyond ASCII the scalars are kept that 256 bytes hold. A declared element
+/// count beyond the bytes at hand is `.truncated`.
 ///
 ///     let values = try AMF0Decoder.values(in: message.payload.bytes)
 ///     if values.first?.string == "onMetaData", let width = values.last?.members?["width"]?.number { … }
@@ -116,7 +116,9 @@ extension ByteReader {
         guard let bytes = readSpan(count: count) else { throw .truncated }
         let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
         guard text.utf8.count > AMF0Decoder.maximumUnicodeTextLength, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
-        return String(text.unicodeScalars.prefix(AMF0Decoder.maximumUnicodeTextLength / 4))
+        var end = text.utf8.index(text.startIndex, offsetBy: AMF0Decoder.maximumUnicodeTextLength)
+        while UTF8.isContinuation(text.utf8[end]) { end = text.utf8.index(before: end) }
+        return String(text.unicodeScalars[..<end])
     }
 }
 
