@@ -278,6 +278,18 @@ struct ControlPlaneTests {
         #expect(refused.type == "ServiceQuotaExceededException")
     }
 
+    /// The sample that IVS' guide prints is such a key, by two letters.
+    @Test
+    func `a public key that was miscopied is refused for that`() throws {
+        var pem = try ES384PrivateKey.generate().publicKey.pem
+        let last = pem.count - 1 - "\n-----END PUBLIC KEY-----\n".utf8.count
+        pem[last] = pem[last] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        let material = String(decoding: pem, as: UTF8.self)
+        let answer = try APIBench().call("ImportPublicKey", ["publicKeyMaterial": .string(material)])
+        #expect(answer.type == "ValidationException")
+        #expect(answer.output["message"]?.string?.contains("no point on the curve P-384") == true)
+    }
+
     @Test
     func `an ingest configuration keeps its rules`() throws {
         let bench = try APIBench()

@@ -21,12 +21,13 @@ public final class Certificate: Sendable {
     /// Longest chain that is read.
     public static let maximumChainLength = 16
 
-    /// Reads every certificate of a PEM text: the leaf first, then its issuers.
+    /// Reads every certificate of a PEM text: the leaf first, then its issuers. Encrypted ones are refused: nobody is there to
+    /// type a password.
     public static func chain(pem: [UInt8]) throws(OpenSSLError) -> [Certificate] {
         try PEM.checkLength(of: pem)
         return unsafe try PEM.reading(pem) { (bio) throws(OpenSSLError) in
             var chain: [Certificate] = []
-            while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
+            while let certificate = unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in -1 }, nil) {
                 chain.append(unsafe Certificate(owning: certificate))
                 if chain.count > maximumChainLength {
                     throw OpenSSLError(call: "more than \(maximumChainLength) certificates", code: 0)

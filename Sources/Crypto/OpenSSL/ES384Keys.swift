@@ -15,14 +15,14 @@ public final class ES384PublicKey: Sendable {
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Reads a PEM `PUBLIC KEY` (SubjectPublicKeyInfo, RFC 5280 §4.1).
+    /// Reads a PEM `PUBLIC KEY` (SubjectPublicKeyInfo, RFC 5280 §4.1). Encrypted ones are refused: without a callback OpenSSL
+    /// would ask for a passphrase on the terminal.
     ///
     /// - Throws: `.malformed`, `.wrongCurve` for keys of any other kind, `.offCurve` for points that are not on P-384.
     public convenience init(pem: [UInt8]) throws(ES384Error) {
         guard pem.count <= Self.maximumEncodedLength else { throw .malformed }
-        guard let key = unsafe PEM.reading(pem, { unsafe PEM_read_bio_PUBKEY($0, nil, nil, nil) }) else {
-            throw ES384Error.takingQueue(pointError: .offCurve, otherwise: .malformed)
-        }
+        let read = unsafe PEM.reading(pem) { unsafe PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) }
+        guard let key = unsafe read else { throw ES384Error.takingQueue(pointError: .offCurve, otherwise: .malformed) }
         do {
             try unsafe Self.check(key)
         } catch {
@@ -152,22 +152,19 @@ public enum ES384Error: Error, Equatable, Sendable {
     case malformed
     /// A key, but not EC P-384.
     case wrongCurve
-    /// An EC key whose point does not lie on P-384.
+    /// A SubjectPublicKeyInfo that can be read, but whose key is no point of its curve.
     case offCurve
     /// OpenSSL failed at something it should not.
     case failed
 
-    /// Empties OpenSSL's error queue; `pointError` if the queue blames the point.
+    /// Empties OpenSSL's error queue; `pointError` if the queue blames the key within what could be read. What the curve itself
+    /// had to say is not in the queue.
     fileprivate static func takingQueue(pointError: ES384Error? = nil, otherwise: ES384Error) -> ES384Error {
         var found = otherwise
         while case let code = ERR_get_error(), code != 0 {
             guard let pointError else { continue }
             let reason = CInt(truncatingIfNeeded: code & 0x7F_FFFF)
-            if (code >> 23) & 0xFF == UInt(ERR_LIB_EC),
-                reason == EC_R_POINT_IS_NOT_ON_CURVE || reason == EC_R_INVALID_COMPRESSED_POINT
-            {
-                found = pointError
-            }
+            if (code >> 23) & 0xFF == UInt(ERR_LIB_EVP), reason == EVP_R_DECODE_ERROR { found = pointError }
         }
         return found
     }

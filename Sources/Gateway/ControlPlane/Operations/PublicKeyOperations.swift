@@ -63,7 +63,7 @@ extension ES384Error {
         switch self {
         case .malformed, .failed: "publicKeyMaterial is not one PEM block BEGIN PUBLIC KEY."
         case .wrongCurve: "publicKeyMaterial must be an EC key on the curve P-384 (secp384r1)."
-        case .offCurve: "publicKeyMaterial is not a point on the curve P-384: copy it again."
+        case .offCurve: "publicKeyMaterial holds no point on the curve P-384 (secp384r1): copy it again."
         }
     }
 }
