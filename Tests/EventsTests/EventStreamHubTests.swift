@@ -12,7 +12,7 @@ struct EventStreamHubTests {
     @Test
     func `a reader goes on after its last event`() throws {
         let bench = try EventsBench()
-        let hub = try EventStreamHub(loop: bench.loop, store: bench.store, names: ResourceName())
+        let hub = try EventStreamHub(loop: bench.loop, store: bench.store)
         bench.whenever { hub.wake() }
         for participant in ["a", "b", "c"] { bench.record(.publishStarted, of: participant) }
         var seen: [ServerSentEvent] = []
@@ -28,7 +28,7 @@ struct EventStreamHubTests {
     @Test func `a reader is told what happened while the store was away, though nothing more happens`() throws {
         let bench = try EventsBench()
         let store = AwayStore(bench.store)
-        let hub = try EventStreamHub(loop: bench.loop, store: store, names: ResourceName())
+        let hub = try EventStreamHub(loop: bench.loop, store: store)
         for participant in ["a", "b"] { bench.record(.publishStarted, of: participant) }
         var seen: [ServerSentEvent] = []
         let subscriptions = (0..<2).map { _ in hub.subscribe(lastEventID: "1") { seen.append($0) } }
@@ -45,7 +45,7 @@ struct EventStreamHubTests {
     @Test(arguments: [nil, "1887436800000000000"])
     func `a reader whose place is not known here sees what happens from now on`(lastEventID: String?) throws {
         let bench = try EventsBench()
-        let hub = try EventStreamHub(loop: bench.loop, store: bench.store, names: ResourceName())
+        let hub = try EventStreamHub(loop: bench.loop, store: bench.store)
         bench.record(.publishStarted, of: "old")
         var seen: [ServerSentEvent] = []
         let subscription = hub.subscribe(lastEventID: lastEventID) { seen.append($0) }

@@ -20,7 +20,7 @@ struct WebhookDispatcherTests {
         var settings = WebhookSettings()
         settings.secret = Secret("key")
         let dispatcher = try WebhookDispatcher(
-            loop: bench.loop, name: "hook", settings: settings, names: ResourceName(), store: bench.store,
+            loop: bench.loop, name: "hook", settings: settings, store: bench.store,
             wallNow: { WallTime(secondsSince1970: 5) }
         ) { headers, body, done in
             tries += 1
@@ -53,7 +53,7 @@ struct WebhookDispatcherTests {
         var isRefusing = true
         var taken: [String: [String]] = [:]
         let dispatcher = try WebhookDispatcher(
-            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(), store: bench.store
+            loop: bench.loop, name: "hook", settings: WebhookSettings(), store: bench.store
         ) { _, body, done in
             let detail = (try? JSONValue(parsing: body))?["detail"]
             let participant = detail?["participant_id"]?.string ?? ""
@@ -80,7 +80,7 @@ struct WebhookDispatcherTests {
         let bench = try EventsBench()
         var isTaken = false
         let dispatcher = try WebhookDispatcher(
-            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(), store: bench.store
+            loop: bench.loop, name: "hook", settings: WebhookSettings(), store: bench.store
         ) { _, body, done in
             let participant = (try? JSONValue(parsing: body))?["detail"]?["participant_id"]?.string
             if participant == "other" { isTaken = true }
@@ -101,7 +101,7 @@ struct WebhookDispatcherTests {
         try #require(bench.wait { isThere })
         var taken = 0
         let dispatcher = try WebhookDispatcher(
-            loop: bench.loop, name: "hook", settings: WebhookSettings(), names: ResourceName(),
+            loop: bench.loop, name: "hook", settings: WebhookSettings(),
             store: UnreadableStore(bench.store)
         ) { _, _, done in
             taken += 1

@@ -4,22 +4,20 @@ import Store
 import Wire
 
 /// Participant events in the envelope and words of EventBridge, as IVS sends them, and our own Participant Publish Warning.
-struct EventBridgeEncoder: Sendable {
-    private let names: ResourceName
-
-    init(names: ResourceName) { self.names = names }
-
+enum EventBridgeEncoder {
     static func hasForm(_ event: ParticipantEvent) -> Bool { name(event.name) != nil }
 
     /// - Returns: nil for events that have no form there: joining, failing to, leaving, and all that viewers do.
-    func encode(_ event: ParticipantEvent) -> JSONValue? {
+    static func encode(_ event: ParticipantEvent) -> JSONValue? {
         guard let name = Self.name(event.name) else { return nil }
+        // Of the stage, which may have been made when the gateway had others.
+        let names = ResourceName(ofARN: event.stageARN)
         return [
-            "version": "0", "id": .string(identifier(of: event)),
-            "detail-type": .string(Self.detailType(of: event)), "source": "aws.ivs",
+            "version": "0", "id": .string(identifier(of: event, account: names.account)),
+            "detail-type": .string(detailType(of: event)), "source": "aws.ivs",
             "account": .string(names.account), "time": .string(CivilTime(event.time).rfc3339WholeSeconds),
             "region": .string(names.region), "resources": [.string(event.stageARN)],
-            "detail": .object(event.recording.map { Self.detail(event, name, of: $0) } ?? Self.detail(event, name)),
+            "detail": .object(event.recording.map { detail(event, name, of: $0) } ?? detail(event, name)),
         ]
     }
 
@@ -66,8 +64,8 @@ struct EventBridgeEncoder: Sendable {
     }
 
     /// The same for every delivery of an event, so that a receiver recognises a repetition: a UUID of version 8 (RFC 9562 §5.8).
-    private func identifier(of event: ParticipantEvent) -> String {
-        let seed = "\(names.account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
+    private static func identifier(of event: ParticipantEvent, account: String) -> String {
+        let seed = "\(account) \(event.stageARN) \(event.sequence) \(event.time.nanosecondsSince1970)"
         return String(uuid: Digest.sha256(Array(seed.utf8)).prefix(16), version: 8)
     }
 }

@@ -32,16 +32,15 @@ public final class EventStreamHub {
 
     private let loop: EventLoop
     private let client: StoreClient
-    private let encoder: EventBridgeEncoder
     private var subscribers: [ObjectIdentifier: Subscriber] = [:]
     /// Asks again for all while the store is away: the next event may be hours off.
     private var retry: TimerWatch?
     private var pause = firstPause
 
     /// - Throws: when the system gives no more descriptors.
-    public init(loop: EventLoop, store: any GatewayStore, names: ResourceName) throws(SystemError) {
+    public init(loop: EventLoop, store: any GatewayStore) throws(SystemError) {
         self.loop = loop
-        (client, encoder) = (try StoreClient(loop: loop, store: store), EventBridgeEncoder(names: names))
+        client = try StoreClient(loop: loop, store: store)
     }
 
     /// Begins with the event after `lastEventID`, or with the next one that happens.
@@ -98,7 +97,7 @@ public final class EventStreamHub {
     private func deliver(_ events: [ParticipantEvent], to subscriber: Subscriber) {
         for event in events where subscribers[ObjectIdentifier(subscriber)] != nil {
             subscriber.sequence = event.sequence
-            guard let value = encoder.encode(event) else { continue }
+            guard let value = EventBridgeEncoder.encode(event) else { continue }
             subscriber.send(
                 ServerSentEvent(
                     event: EventBridgeEncoder.detailType(of: event), id: String(event.sequence),

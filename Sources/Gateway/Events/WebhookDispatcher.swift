@@ -25,7 +25,6 @@ public final class WebhookDispatcher {
     /// The name under which its outbox is kept.
     private let name: String
     private let settings: WebhookSettings
-    private let encoder: EventBridgeEncoder
     private let store: any GatewayStore
     private let client: StoreClient
     private let send: Send
@@ -42,12 +41,11 @@ public final class WebhookDispatcher {
 
     /// - Throws: when the system gives no more descriptors.
     public init(
-        loop: EventLoop, name: String, settings: WebhookSettings, names: ResourceName, store: any GatewayStore,
+        loop: EventLoop, name: String, settings: WebhookSettings, store: any GatewayStore,
         wallNow: @escaping () -> WallTime = { EventLoop.wallNow() }, send: @escaping Send
     ) throws(SystemError) {
         (self.loop, self.name, self.settings) = (loop, name, settings)
         (self.store, self.send, self.wallNow) = (store, send, wallNow)
-        encoder = EventBridgeEncoder(names: names)
         client = try StoreClient(loop: loop, store: store)
         load()
     }
@@ -149,7 +147,7 @@ public final class WebhookDispatcher {
     }
 
     private func start(_ event: ParticipantEvent) {
-        guard let body = encoder.encode(event)?.serialized() else { return }
+        guard let body = EventBridgeEncoder.encode(event)?.serialized() else { return }
         let seconds = wallNow().secondsSince1970
         send(WebhookSignature.headers(of: body, at: seconds, secret: settings.secret), body) { [weak self] status in
             self?.finished(event, isTaken: status.map { (200...299).contains($0) } ?? false)

@@ -23,10 +23,10 @@ final class EventService: NodeService {
 
     init(_ configuration: StagedoorConfiguration, loop: EventLoop, store: NodeStore) throws {
         woken = store.onEvents
-        hub = try EventStreamHub(loop: loop, store: store.membership.store, names: store.names)
+        hub = try EventStreamHub(loop: loop, store: store.membership.store)
         dispatchers = try configuration.webhooks.sorted { $0.key < $1.key }.map { name, settings in
             try WebhookDispatcher(
-                loop: loop, name: name, settings: settings, names: store.names, store: store.membership.outbox,
+                loop: loop, name: name, settings: settings, store: store.membership.outbox,
                 send: WebhookDispatcher.sender(to: settings, loop: loop))
         }
         mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }

@@ -40,6 +40,12 @@ public struct ResourceName: Equatable, Sendable {
         (self.region, self.account) = (region, account)
     }
 
+    /// Those that an ARN names; empty where a text is none.
+    public init(ofARN arn: String) {
+        let parts = arn.split(separator: ":", omittingEmptySubsequences: false)
+        (region, account) = parts.count == 6 ? (String(parts[3]), String(parts[4])) : ("", "")
+    }
+
     public func arn(_ kind: Kind, _ identifier: String) -> String {
         "arn:aws:ivs:\(region):\(account):\(kind.rawValue)/\(identifier)"
     }
