@@ -36,6 +36,14 @@ public struct StoreState: Sendable {
         return now < entry.expiresAt
     }
 
+    /// The ARN of a stage by its id: it says the region and account that the gateway had when the stage was made.
+    /// - Parameter names: the gateway's own, for a stage that is not there any more.
+    public func stageARN(ofID id: String, names: ResourceName) -> String {
+        let arn = names.arn(.stage, id)
+        guard stages[arn] == nil else { return arn }
+        return stages.values.first { $0.id == id }?.arn ?? arn
+    }
+
     public func setting(_ name: String) -> Secret? { settings[name] }
 
     public func expiredRevocations(at now: WallTime) -> [Revocation] { revocations.values.filter { $0.expiresAt <= now } }

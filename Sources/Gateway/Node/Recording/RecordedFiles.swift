@@ -36,6 +36,7 @@ final class RecordedFiles {
         }
     }
 
+    private let store: any GatewayStore
     private let names: ResourceName
     private let uploads: Uploads
     private let history: StoreClient
@@ -43,14 +44,14 @@ final class RecordedFiles {
 
     /// - Throws: when the system gives no more descriptors.
     init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads) throws {
-        (self.names, self.uploads) = (names, uploads)
+        (self.store, self.names, self.uploads) = (store, names, uploads)
         history = try StoreClient(loop: loop, store: store)
         replies = try ReplyBox(loop: loop)
     }
 
     func answer(_ place: Place, _ exchange: HTTPExchange) {
         guard let type = place.contentType else { return exchange.respond(Self.nothing("There is no such file.")) }
-        let arn = names.arn(.stage, place.stageID)
+        let arn = store.state.stageARN(ofID: place.stageID, names: names)
         history.read {
             try $0.participant(place.participantID, ofStage: arn, sessionID: place.sessionID)?.recording
         } then: { [unowned self] (recording: ParticipantRecording??) in

@@ -105,7 +105,9 @@ final class StageDirector: RecordingDirector {
         store.record(writes)
     }
 
-    private func stageARN(of participant: RecordedParticipant) -> String { names.arn(.stage, participant.stageID) }
+    private func stageARN(of participant: RecordedParticipant) -> String {
+        store.state.stageARN(ofID: participant.stageID, names: names)
+    }
 }
 
 extension RecordingSummary {
