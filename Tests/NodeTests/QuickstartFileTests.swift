@@ -51,6 +51,18 @@ struct QuickstartFileTests {
     }
 
     @Test
+    func `the bucket for recordings is named where quickstart has one`() throws {
+        var (untouched, said) = (StagedoorConfiguration(), StagedoorConfiguration())
+        said.storage["shows"] = StorageSettings(directory: "/srv/shows")
+        QuickstartDefaults.apply(to: &untouched)
+        QuickstartDefaults.apply(to: &said)
+        var file = Self.file()
+        file.bucketName = QuickstartDefaults.bucketName(in: untouched)
+        #expect(try JSONValue(parsing: file.json)["bucketName"] == "recordings")
+        #expect(QuickstartDefaults.bucketName(in: said) == nil)
+    }
+
+    @Test
     func `quickstart ends at once unless the operator said how a drain goes`() {
         var untouched = StagedoorConfiguration()
         QuickstartDefaults.apply(to: &untouched)

@@ -25,6 +25,8 @@ struct QuickstartFile {
     /// With the token that watches in its fragment.
     var watchURL: String?
     var caCertificate: String?
+    /// That recordings can be written to; absent where the configuration has buckets of its own.
+    var bucketName: String?
     /// For *Config Override* of OBS; holds the stream key.
     var obsConfigOverride: JSONObject?
 
@@ -34,7 +36,7 @@ struct QuickstartFile {
             ("rtmpURL", rtmpURL), ("rtmpsURL", rtmpsURL), ("streamKey", streamKey.revealText()),
             ("participantId", participantID), ("adminURL", adminURL), ("consoleURL", consoleURL), ("accessKeyId", accessKeyID),
             ("secretAccessKey", secretAccessKey?.revealText()), ("region", region), ("stageArn", stageARN),
-            ("stageId", stageID), ("watchURL", watchURL), ("caCertificate", caCertificate),
+            ("stageId", stageID), ("watchURL", watchURL), ("caCertificate", caCertificate), ("bucketName", bucketName),
         ]
         var object = JSONObject(members.compactMap { name, value in value.map { (name, .string($0)) } })
         object["obsConfigOverride"] = obsConfigOverride.map { .object($0) }
@@ -111,7 +113,8 @@ extension QuickstartFile {
             adminURL: url("http", listeners.admin?.localAddress),
             consoleURL: url("http", listeners.admin?.localAddress, "/"), accessKeyID: seed.accessKeyID,
             secretAccessKey: seed.secretAccessKey, region: configuration.platform.region, stageARN: seed.stage.arn,
-            stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath)
+            stageID: ResourceName.identifier(inARN: seed.stage.arn), caCertificate: certificatePath,
+            bucketName: QuickstartDefaults.bucketName(in: configuration))
         if rtmpURL != nil || rtmpsURL != nil {
             obsConfigOverride = setup.override(
                 forIngestConfiguration: ResourceName.identifier(inARN: seed.ingestConfiguration.arn))
