@@ -148,6 +148,24 @@ struct ReplicationTests {
         #expect(try bench.call("StartParticipantReplication", input).type == "ValidationException")
     }
 
+    /// The stage sees neither encoder of a redundant pair, so nothing of it can stand on another one.
+    @Test func `an encoder of a redundant pair is no source, and what the stage sees of the pair is one`() throws {
+        let made = try bench.call(
+            "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(source), "redundantIngest": true])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        let joined = try #require(configuration["participantId"]?.string)
+        let encoder = try #require(configuration["redundantIngestCredentials"]?[1]?["participantId"]?.string)
+        for participant in [joined, encoder] { _ = publish(participant, on: source) }
+        answer()
+        var input: JSONObject = ["sourceStageArn": .string(source), "destinationStageArn": .string(destinations[0])]
+        input["participantId"] = .string(encoder)
+        let refused = try bench.call("StartParticipantReplication", input)
+        #expect(refused.type == "ValidationException")
+        #expect(refused.output["message"]?.string?.contains(joined) == true)
+        #expect(bench.store.state.replications.isEmpty)
+        #expect(try start(destinations[0], ["participantId": .string(joined)]) == nil)
+    }
+
     @Test(arguments: [
         (RefusalCode.stageFull, "ServiceQuotaExceededException"), (.streamKeyInUse, "ConflictException"),
     ])

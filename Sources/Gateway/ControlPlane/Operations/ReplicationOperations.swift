@@ -1,3 +1,4 @@
+import Admission
 import JSON
 import Refusals
 import Store
@@ -28,6 +29,9 @@ struct ReplicationOperations: Sendable {
         let state = context.store.state
         if state.runningReplication(to: key.source) != nil {
             return .validation("The participant is a replica there: replicate it from the stage where it publishes.")
+        }
+        if let joined = state.joined(fromEncoder: key.source) {
+            return .validation("The participant is one of two encoders: replicate \(joined), which the stage sees of them.")
         }
         if !live.contains(key.source) { return .notFound("The participant does not publish on the source stage.") }
         if let running = state.replications[key], running.isRunning { return Self.conflict(with: running) }
@@ -126,6 +130,16 @@ struct ReplicationOperations: Sendable {
         return .conflict(
             "The participant is replicated to this stage already, which does not take it now (\(refusal.identifier)) and is asked again."
         )
+    }
+}
+
+extension StoreState {
+    /// The participant that the stage sees of an encoder of redundant ingest; nil for whoever is none.
+    fileprivate func joined(fromEncoder participant: StageParticipant) -> String? {
+        for configuration in ingestConfigurations.values where configuration.stageARN == participant.stageARN {
+            if case .encoder(_, let joined)? = configuration.redundancy(of: participant.participantID) { return joined }
+        }
+        return nil
     }
 }
 
