@@ -45,10 +45,10 @@ struct ClusterHistoryTests {
         .closed(stageARN: arn, sessionID: session, participantID: id, generation: generation, at: now)
     }
 
-    static func recording(_ state: ParticipantRecording.State, of id: String) -> HistoryWrite {
+    static func recording(_ state: ParticipantRecording.State, of id: String, began: String = "t") -> HistoryWrite {
         .recording(
-            ParticipantRecording(state, bucketName: "recordings", prefix: "one/st-1/\(id)/t"), stageARN: arn, sessionID: "st-1",
-            participantID: id)
+            ParticipantRecording(state, bucketName: "recordings", prefix: "one/st-1/\(id)/\(began)"), stageARN: arn,
+            sessionID: "st-1", participantID: id)
     }
 
     static func start(_ generation: UInt64, of id: String = "p") -> [HistoryWrite] {
@@ -129,6 +129,7 @@ struct ClusterHistoryTests {
                     return event
                 }()),
             recording(.active, of: "p"), recording(.stopped, of: "q"), recording(.failed, of: "nobody"),
+            recording(.stopped, of: "p", began: "before"), recording(.failed, of: "q", began: "later"),
             .event(
                 {
                     var event = ParticipantEvent(

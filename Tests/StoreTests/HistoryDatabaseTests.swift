@@ -99,6 +99,33 @@ struct HistoryDatabaseTests {
         }
     }
 
+    /// A bucket may take the last of a recording when its participant has been back for long.
+    @Test
+    func `what comes late of a former recording says nothing over one that goes on`() throws {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        func shown(after state: ParticipantRecording.State, of recording: String) throws -> ParticipantRecording? {
+            let told = ParticipantRecording(state, bucketName: "recordings", prefix: recording)
+            _ = try history.append([.recording(told, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")])
+            var found: ParticipantRecording?
+            try history.read { reader in
+                found = (try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording
+            }
+            return found
+        }
+        _ = try history.append(Self.started)
+        for state in [ParticipantRecording.State.starting, .active] { _ = try shown(after: state, of: "one") }
+        #expect(try shown(after: .starting, of: "two")?.prefix == "two")
+        let begun = ParticipantRecording(.starting, bucketName: "recordings", prefix: "two")
+        for state in [ParticipantRecording.State.active, .stopping, .stopped] {
+            #expect(try shown(after: state, of: "one") == begun)
+        }
+        #expect(try shown(after: .active, of: "two")?.state == .active)
+        #expect(try shown(after: .failed, of: "one")?.state == .active)
+        #expect(try shown(after: .stopped, of: "two")?.state == .stopped)
+        #expect(try shown(after: .starting, of: "three")?.prefix == "three")
+    }
+
     /// Whoever told of them: nonsense in Redis, another process.
     @Test
     func `generations of more than 63 bits are kept as the greatest`() throws {

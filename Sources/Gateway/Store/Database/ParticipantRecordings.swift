@@ -13,6 +13,7 @@ struct ParticipantRecordings {
     init(_ database: Database) { self.database = database }
 
     func set(_ recording: ParticipantRecording, of participant: SessionParticipant) throws {
+        guard try !isFormer(recording, of: participant) else { return }
         let arguments: StatementArguments = [recording.state.rawValue, recording.bucketName, recording.prefix]
         try database.execute(sql: Self.update, arguments: arguments + participant.arguments)
         if database.changesCount == 0 {
@@ -20,6 +21,17 @@ struct ParticipantRecordings {
                 sql: "INSERT OR REPLACE INTO earlyRecording VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: arguments + participant.arguments)
         }
+    }
+
+    /// What comes late of a former recording says nothing over one that goes on.
+    private func isFormer(_ recording: ParticipantRecording, of participant: SessionParticipant) throws -> Bool {
+        guard recording.state != .starting else { return false }
+        let shown = try Row.fetchOne(
+            database,
+            sql: "SELECT recordingState, recordingPrefix FROM participant WHERE \(SessionParticipant.condition)",
+            arguments: participant.arguments)
+        let goesOn = [ParticipantRecording.State.starting, .active].contains { $0.rawValue == shown?.text("recordingState") }
+        return goesOn && shown?.text("recordingPrefix") != recording.prefix
     }
 
     /// The participant has begun.
