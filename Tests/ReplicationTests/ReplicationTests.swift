@@ -165,6 +165,26 @@ struct ReplicationTests {
         #expect(look(57) == [.stop(record)])
     }
 
+    /// What is said of a former session would stand for ever.
+    @Test func `where a window outlives a session, the replication goes on in the next one alone`() {
+        let now = WallTime(secondsSince1970: 0)
+        var before = Replication(Self.key, number: "n", reconnectWindow: 300, startedAt: now)
+        (before.state, before.sourceSessionID, before.destinationSessionID) = (.active, "st-1", "st-2")
+        func told(_ after: Replication) -> [String] {
+            after.activeWrites(after: before, at: now).map { write in
+                guard case .replication(let replication, _, let session, _) = write else { return "event" }
+                return "\(replication.part) \(session) \(replication.isActive)"
+            }
+        }
+        #expect(told(before) == ["source st-1 true", "replica st-2 true"])
+        var after = before
+        after.sourceSessionID = "st-3"
+        let former = ["source st-1 false", "replica st-2 false"]
+        #expect(told(after) == former + ["source st-3 true", "replica st-2 true"])
+        before.state = .starting
+        #expect(told(after) == ["event", "source st-3 true", "replica st-2 true"])
+    }
+
     @Test func `a deleted destination ends it, and a deleted source takes all with it`() throws {
         let (gateway, publish) = try replicated(window: 60)
         gateway.start(SmallGateway.key("p", "A", "C"), window: 60)

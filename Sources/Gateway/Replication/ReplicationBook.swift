@@ -47,7 +47,7 @@ public final class ReplicationBook: Sendable {
                 destinationSessionID: destination.stageSessionID, generation: source.generation)
         } reply: { [store] result in
             guard case .success(let change?) = result else { return }
-            store.record(change.after.activeWrites(isFirst: change.before.state == .starting, at: now))
+            store.record(change.after.activeWrites(after: change.before, at: now))
             Self.log("replication_active", change.after)
         }
     }

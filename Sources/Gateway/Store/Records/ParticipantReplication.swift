@@ -24,10 +24,12 @@ public struct ParticipantReplication: Codable, Equatable, Sendable {
 
 /// What the history is told of a replication.
 extension Replication {
-    /// It goes on in these sessions.
-    /// - Parameter isFirst: it has not been active before.
-    public func activeWrites(isFirst: Bool, at now: WallTime) -> [HistoryWrite] {
-        (isFirst ? [event(.replicationStarted, at: now)] : []) + standing(isSourceActive: true, isActive: true)
+    /// It goes on in these sessions, and no longer in those of `before`, which its window may have outlived.
+    public func activeWrites(after before: Replication, at now: WallTime) -> [HistoryWrite] {
+        let writes = standing(isSourceActive: true, isActive: true)
+        if before.state == .starting { return [event(.replicationStarted, at: now)] + writes }
+        let stays = (before.sourceSessionID, before.destinationSessionID) == (sourceSessionID, destinationSessionID)
+        return stays ? writes : before.standing(isSourceActive: false, isActive: false) + writes
     }
 
     /// The destination does not take it for now.
