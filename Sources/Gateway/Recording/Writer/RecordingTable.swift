@@ -11,6 +11,16 @@ final class RecordingTable {
 
     func add(_ recording: Recording) { recordings[ObjectIdentifier(recording)] = recording }
 
+    /// Of a recording that the publish begins. Its prefix names a second, in which another one of the participant may have begun.
+    func header(of publish: RecordedPublish, at now: WallTime) -> RecordingHeader {
+        let prefixes = Set(recordings.values.map(\.header.prefix))
+        var header = RecordingHeader(publish.participant, publish.plan, began: now)
+        while prefixes.contains(header.prefix) {
+            header = RecordingHeader(publish.participant, publish.plan, began: header.began + .seconds(1))
+        }
+        return header
+    }
+
     /// The participant's recording that waits for it, or that its former connection still feeds.
     func former(of publish: RecordedPublish) -> Recording? {
         let now = EventLoop.wallNow()

@@ -104,7 +104,7 @@ final class RecordingThread {
 
     /// One that begins here; nil when the spool cannot take it.
     private func started(_ publish: RecordedPublish, continuing former: [JournalEntry]) -> Recording? {
-        let new = RecordingHeader(publish.participant, publish.plan, began: EventLoop.wallNow())
+        let new = recordings.header(of: publish, at: EventLoop.wallNow())
         var header = new
         if case .began(let begun)? = former.first { header = begun }
         do throws(SpoolError) {

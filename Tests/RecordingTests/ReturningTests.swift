@@ -1,0 +1,42 @@
+import EventLoop
+import GatewayMetrics
+import TestSupport
+import Testing
+import Wire
+
+@testable import Recording
+
+@Suite("Recordings of a participant who comes again")
+struct ReturningTests {
+    private static let began = WallTime(secondsSince1970: 1_704_110_455)
+    private static let participant = RecordedParticipant(stageID: "stage", stageSessionID: "st-1", participantID: "alice")
+
+    private let folder: TemporaryDirectory
+    private let spool: Spool
+    private let director = MemoryDirector()
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        spool = try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20)
+    }
+
+    private var environment: Recording.Environment {
+        Recording.Environment(
+            spool: spool, director: director, metrics: RecordingMetrics(MetricsRegistry()),
+            clocks: { (MonotonicTime(nanoseconds: 1), Self.began) }, makeAnswer: { _ in { _ in } },
+            makePicture: { _, _ in false }, latest: LatestThumbnails())
+    }
+
+    /// A page that publishes twice at once has two without a window.
+    @Test
+    func `those that begin in one second have places of their own`() throws {
+        let publish = RecordedPublish(
+            participant: Self.participant, plan: RecordingPlan(bucket: "b"), feed: RecordingFeed(), tracksShareClock: true)
+        let table = RecordingTable()
+        for second in 0..<3 {
+            let header = table.header(of: publish, at: Self.began)
+            #expect(header.prefix == "stage/st-1/alice/\((Self.began + .seconds(second)).pathText)")
+            table.add(try Recording(header, in: environment))
+        }
+    }
+}
