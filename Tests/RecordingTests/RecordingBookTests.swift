@@ -30,6 +30,17 @@ struct RecordingBookTests {
         #expect(book.segments.count == 2 && book.storedCount == 2 && book.storedByteCount == 2)
     }
 
+    /// Of what a register says, the session alone: its recording stays where and whose it is.
+    @Test
+    func `a recording goes on in another stage session, at its place`() throws {
+        var next = Self.makeBook().header
+        (next.participant.stageSessionID, next.participant.participantID, next.prefix) = ("st-2", "bob", "q")
+        let entries: [JournalEntry] = [.began(Self.makeBook().header), .started, .began(next)]
+        let header = try #require(RecordingBook(replaying: entries)).header
+        #expect(header.participant.stageSessionID == "st-2" && header.participant.participantID == "alice")
+        #expect(header.prefix == "p")
+    }
+
     /// A browser begins small.
     @Test
     func `the greatest picture that is stored describes the rendition`() throws {

@@ -39,4 +39,26 @@ struct ReturningTests {
             table.add(try Recording(header, in: environment))
         }
     }
+
+    /// A window of five minutes outlives a stage session, which ends after three.
+    @Test
+    func `one goes on in another stage session, and is told of there`() throws {
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(300)
+        let header = RecordingHeader(Self.participant, plan, began: Self.began)
+        var recording: Recording? = try Recording(header, in: environment)
+        recording?.goOn(inSession: "st-1")
+        recording?.begin(expectsVideo: true, tracksShareClock: true)
+        recording?.take(RecordingTests.block(seconds: 3, firstNumber: 0))
+        recording?.pause()
+        recording?.goOn(inSession: "st-2")
+        recording?.begin(expectsVideo: true, tracksShareClock: true)
+        #expect(director.content.withLock { $0.states } == [.stopping, .inNextSession, .starting])
+        let summary = try #require(recording?.book.summary(.active))
+        #expect(summary.participant.stageSessionID == "st-2" && summary.prefix == header.prefix)
+        recording = nil
+        let left = try #require(spool.folders.first)
+        let recovered = try #require(try Recording(recovering: left, in: environment))
+        #expect(recovered.header.participant.stageSessionID == "st-2" && recovered.header.prefix == header.prefix)
+    }
 }

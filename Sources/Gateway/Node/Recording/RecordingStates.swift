@@ -47,7 +47,7 @@ extension ParticipantRecording.State {
         case .stopping: self = .stopping
         case .stopped: self = .stopped
         case .failed: self = .failed
-        case .elsewhere: return nil
+        case .elsewhere, .inNextSession: return nil
         }
     }
 }

@@ -56,7 +56,7 @@ final class StageDirector: RecordingDirector {
         case .active: status = .started
         case .stopped: status = .ended
         case .failed(let words): status = recording.hasStarted ? .endedWithFailure(words) : .startFailed
-        case .starting, .stopping, .elsewhere: return []
+        case .starting, .stopping, .elsewhere, .inNextSession: return []
         }
         var document = RecordingDocument(
             status, stageARN: stageARN(of: recording.participant), sessionID: recording.participant.stageSessionID,
@@ -79,6 +79,9 @@ final class StageDirector: RecordingDirector {
             let news = states.told(recording.state)
             standing[recording.prefix] = states.isOver || recording.state == .elsewhere ? nil : states
             return news
+        }
+        if recording.state == .inNextSession {
+            record(.stopped, nil, of: recording.participant, bucket: recording.bucket, prefix: recording.prefix)
         }
         guard let news else { return }
         record(

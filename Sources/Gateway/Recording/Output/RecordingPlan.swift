@@ -84,6 +84,8 @@ public struct RecordingSummary: Sendable, Equatable {
         case failed(String)
         /// Another node of the cluster goes on with it, and says how it stands.
         case elsewhere
+        /// It goes on as a recording of the next stage session.
+        case inNextSession
     }
 
     public var participant: RecordedParticipant

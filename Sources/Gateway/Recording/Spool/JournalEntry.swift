@@ -2,6 +2,7 @@ import Wire
 
 /// What a recording's journal says, line by line: whoever reads it up to any line can finish the recording.
 enum JournalEntry: Codable, Equatable {
+    /// Once more where it goes on in another stage session.
     case began(RecordingHeader)
     case initialization(number: Int, codecs: String, width: Int, height: Int)
     /// A segment began, and its first part is on disk.

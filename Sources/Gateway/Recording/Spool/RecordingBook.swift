@@ -25,7 +25,7 @@ struct RecordingBook {
         var byteCount: Int
     }
 
-    let header: RecordingHeader
+    private(set) var header: RecordingHeader
     private(set) var initializations: [Initialization] = []
     private(set) var segments: [Segment] = []
     /// How many of them are stored, from the first on, and what those are together: a day's recording has 14,400, and is asked
@@ -54,7 +54,7 @@ struct RecordingBook {
     init?(replaying entries: some Sequence<JournalEntry>) {
         var book: RecordingBook?
         for entry in entries {
-            if case .began(let header) = entry { book = book ?? RecordingBook(header) } else { book?.apply(entry) }
+            if book == nil, case .began(let header) = entry { book = RecordingBook(header) } else { book?.apply(entry) }
         }
         guard let book else { return nil }
         self = book
@@ -62,7 +62,7 @@ struct RecordingBook {
 
     mutating func apply(_ entry: JournalEntry) {
         switch entry {
-        case .began: break
+        case .began(let next): header.participant.stageSessionID = next.participant.stageSessionID
         case .initialization(let number, let codecs, let width, let height):
             initializations.append(Initialization(number: number, codecs: codecs, width: width, height: height))
         // A register may be told twice: numbers rise.

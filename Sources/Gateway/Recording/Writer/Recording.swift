@@ -106,6 +106,15 @@ final class Recording {
 
     // MARK: - Media
 
+    /// The next publish is in that stage session, as a window may outlive one: it is told of there from now on.
+    func goOn(inSession id: String) {
+        guard id != header.participant.stageSessionID else { return }
+        tell(.inNextSession)
+        var next = header
+        next.participant.stageSessionID = id
+        note(.began(next))
+    }
+
     /// A publish of the participant begins, the first one or another.
     func begin(expectsVideo: Bool, tracksShareClock: Bool) {
         let machine = SegmentMachine(

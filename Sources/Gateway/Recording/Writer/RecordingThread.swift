@@ -87,6 +87,7 @@ final class RecordingThread {
     /// - Parameter former: what another node has stored of the recording.
     private func begin(_ publish: RecordedPublish, continuing former: [JournalEntry]) {
         let recording = resumed(publish) ?? started(publish, continuing: former)
+        recording?.goOn(inSession: publish.participant.stageSessionID)
         recording?.begin(expectsVideo: publish.plan.media != .audioOnly, tracksShareClock: publish.tracksShareClock)
         live.append(Live(feed: publish.feed, recording: recording))
         keepLooking()

@@ -45,7 +45,7 @@ struct SharedJournal {
             let duration = segment.duration.nanoseconds
             return [.segment(segment.start, byteCount: segment.byteCount, nanoseconds: duration), .segmentEnded, entry]
         case .thumbnailStored(let number): return [.thumbnail(number: number, byteCount: 0), entry]
-        case .started, .latestThumbnailStored, .failed: return [entry]
+        case .began, .started, .latestThumbnailStored, .failed: return [entry]
         default: return []
         }
     }
