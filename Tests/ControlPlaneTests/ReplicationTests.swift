@@ -166,6 +166,17 @@ struct ReplicationTests {
         #expect(try start(destinations[0], ["participantId": .string(joined)]) == nil)
     }
 
+    /// It has the records as they were when its place was taken.
+    @Test func `who publishes through the process before this one is not replicated`() throws {
+        let holder = RemoteHolder(progress: .zero, onEnd: { _ in })
+        let grant = PublishGrant(
+            participantID: "p", stageARN: source, stageID: ResourceName.identifier(inARN: source), credentialHash: "h")
+        bench.leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: false) { _ in }
+        answer()
+        #expect(try start(destinations[0]) == "ConflictException")
+        #expect(bench.store.state.replications.isEmpty)
+    }
+
     @Test(arguments: [
         (RefusalCode.stageFull, "ServiceQuotaExceededException"), (.streamKeyInUse, "ConflictException"),
     ])

@@ -35,6 +35,9 @@ struct ReplicationOperations: Sendable {
         }
         if !live.contains(key.source) { return .notFound("The participant does not publish on the source stage.") }
         if let running = state.replications[key], running.isRunning { return Self.conflict(with: running) }
+        if context.leases.isHeldByFormerProcess(key.source) {
+            return .conflict("The process before this one has the participant's stream: have its encoder connect anew.")
+        }
         if live.contains(key.destination) {
             return .conflict("A participant of the same id publishes on the destination stage.")
         }

@@ -111,6 +111,10 @@ extension EmbeddedLeases: LeaseControl {
         table.withLock { $0.held[participant.key] != nil }
     }
 
+    public func isHeldByFormerProcess(_ participant: StageParticipant) -> Bool {
+        table.withLock { $0.held[participant.key]?.holder is RemoteHolder }
+    }
+
     public func end(_ participant: StageParticipant, _ refusal: Refusal) {
         table.withLock { $0.held[participant.key]?.holder }?.end(.disconnected(refusal))
     }

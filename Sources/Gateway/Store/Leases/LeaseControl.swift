@@ -29,6 +29,8 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
     /// Whether a session of this process holds the participant's lease; never waits.
     func isHeldHere(_ participant: StageParticipant) -> Bool
+    /// Whether a process before this one holds it, which hears nothing but that it has to end; never waits.
+    func isHeldByFormerProcess(_ participant: StageParticipant) -> Bool
     /// Ends the participant's publish, if there is one.
     func end(_ participant: StageParticipant, _ refusal: Refusal)
     func endAll(ofStage arn: String, _ refusal: Refusal)
@@ -39,6 +41,9 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
 }
 
 extension LeaseControl {
+    /// Nodes of a cluster have no process before them.
+    public func isHeldByFormerProcess(_ participant: StageParticipant) -> Bool { false }
+
     /// What this process holds it knows at once.
     public func surelyLive(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void
