@@ -101,6 +101,22 @@ struct OfferTests {
         #expect(refusal?.sentence == "The offer has H.264 in High profile only: set the encoder's profile to baseline.")
     }
 
+    /// packetization-mode 1 is better, but not at the price of the publish.
+    @Test func `an accepted profile is chosen before one that is better packetized`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let edited = text.replacing("SAVPF 96", with: "SAVPF 96 97")
+            .replacing("96 profile-level-id=42", with: "96 profile-level-id=64")
+            .replacing(
+                "a=rtpmap:96 H264/90000\r\n",
+                with: "a=rtpmap:96 H264/90000\r\na=rtpmap:97 H264/90000\r\n"
+                    + "a=fmtp:97 profile-level-id=42e01f;packetization-mode=0\r\n")
+        let offer = try SessionDescription(parsing: Array(edited.utf8))
+        let chosen = try AcceptedOffer(negotiating: offer).video
+        #expect(chosen.payloadType == 97 && chosen.profileLevelID == "42e01f")
+        // Who accepts any profile has the better packets.
+        #expect(try AcceptedOffer(negotiating: offer, rules: OfferRules(acceptedProfiles: nil)).video.payloadType == 96)
+    }
+
     @Test func `OBS's simulcast is accepted whole`() throws {
         let accepted = try Self.accepted("obs-32.2.2-ldc0.21.0-simulcast3")
         #expect(accepted.video.rids == ["0", "1", "2"])

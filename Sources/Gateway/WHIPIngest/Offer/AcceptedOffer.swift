@@ -64,6 +64,11 @@ struct OfferRules: Sendable {
     /// profile_idc values that are published: Baseline unless an operator accepts more. nil leaves it to the parameter sets.
     var acceptedProfiles: Set<UInt8>? = [66]
 
+    /// - Parameter profileLevelID: 24 bits (RFC 6184 §8.1).
+    func accepts(profileLevelID: UInt32) -> Bool {
+        acceptedProfiles?.contains(UInt8(truncatingIfNeeded: profileLevelID >> 16)) ?? true
+    }
+
     /// Layers of simulcast that go on; browsers and the IVS SDKs send three at most, OBS four.
     static let maximumLayers = PublishCounters.maximumLayerCount
     /// Those that may be offered: what goes nowhere costs its encoder's bandwidth, and our decryption.

@@ -131,16 +131,16 @@ extension AcceptedSection {
 }
 
 extension AcceptedSection {
-    /// One H.264 payload type (RFC 6184 §8.2.2): packetization-mode 1 and Constrained Baseline before all others.
+    /// One H.264 payload type (RFC 6184 §8.2.2), if there is one of a profile that is accepted.
     private static func chooseH264(
         _ formats: OfferedFormats, _ rules: OfferRules
     ) throws(Refusal) -> (RTPMap, FormatParameters?, String) {
         let offered = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
             .map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
-        let ranked = offered.enumerated().map { (rank: rank($1.parameters), index: $0, format: $1) }
+        let ranked = offered.enumerated().map { (rank: rank($1.parameters, rules), index: $0, format: $1) }
         guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.format else { throw Refusal(.noH264) }
         let profile = profileLevelID(best.parameters)
-        if let accepted = rules.acceptedProfiles, !accepted.contains(UInt8(profile >> 16)) {
+        guard rules.accepts(profileLevelID: profile) else {
             let name = SequenceParameterSet.profileName(UInt8(profile >> 16))
             throw Refusal(
                 .wrongProfileOffered,
@@ -149,12 +149,13 @@ extension AcceptedSection {
         return (best.map, answered(best.map.payloadType, best.parameters, profile), hex(profile))
     }
 
-    /// Mode 1 first, then Constrained Baseline (42 with constraint_set1), Baseline, others.
-    private static func rank(_ parameters: FormatParameters?) -> Int {
+    /// What is accepted first; of that mode 1, then Constrained Baseline (42 with constraint_set1), Baseline, others.
+    private static func rank(_ parameters: FormatParameters?, _ rules: OfferRules) -> Int {
         let profile = profileLevelID(parameters)
         let isBaseline = profile >> 16 == 66
         let profileRank = isBaseline && profile & 0x4000 != 0 ? 0 : isBaseline ? 1 : 2
-        return (parameters?["packetization-mode"] == "1" ? 0 : 10) + profileRank
+        let modeRank = parameters?["packetization-mode"] == "1" ? 0 : 10
+        return (rules.accepts(profileLevelID: profile) ? 0 : 20) + modeRank + profileRank
     }
 
     /// Without the parameter it is Baseline, level 1 (RFC 6184 §8.1).
