@@ -83,6 +83,21 @@ struct HistoryDatabaseTests {
         }
     }
 
+    /// Of a stage whose storage configuration was deleted.
+    @Test
+    func `a recording that failed to start without a bucket is told as a recording's event`() throws {
+        let history = try HistoryDatabase(directory: directory.path)
+        defer { history.close() }
+        var failed = ParticipantEvent(
+            name: .recordingStartFailed, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
+            userID: "")
+        failed.recording = .init(bucketName: "", prefix: "")
+        _ = try history.append([.event(failed), Self.event(.joined, 5)])
+        try history.read { reader in
+            #expect((try? reader.events(after: 0, limit: 9))?.map(\.recording) == [failed.recording, nil])
+        }
+    }
+
     @Test
     func `a recording that begins before its participant is known is its participant's then`() throws {
         let history = try HistoryDatabase(directory: directory.path)

@@ -105,7 +105,7 @@ extension ParticipantEvent: StoredRecord {
             errorCode: row.text("errorCode"), generation: UInt64(max(0, generation)))
         sequence = row["sequence"] ?? 0
         (rule, sentence) = (row.text("rule"), row.text("sentence"))
-        if !row.text("recordingBucket").isEmpty {
+        if name.isAboutRecording {
             recording = Recording(
                 bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"), duration: row["recordingDuration"])
         }

@@ -22,6 +22,16 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
         case recordingStartFailed = "RECORDING_START_FAILED"
         case recordingEndFailed = "RECORDING_END_FAILED"
 
+        /// Whether events of this name have a `recording`, which one that failed to start may have without a bucket.
+        var isAboutRecording: Bool {
+            switch self {
+            case .recordingStarted, .recordingEnded, .recordingStartFailed, .recordingEndFailed: true
+            case .joined, .left, .publishStarted, .publishStopped, .publishError, .subscribeStarted, .subscribeStopped,
+                .subscribeError, .joinError, .replicationStarted, .replicationStopped, .publishWarning:
+                false
+            }
+        }
+
         /// What is not in the API model, ListParticipantEvents leaves out.
         package static let unmodelled: [Name] = [
             .publishWarning, .recordingStarted, .recordingEnded, .recordingStartFailed, .recordingEndFailed,
