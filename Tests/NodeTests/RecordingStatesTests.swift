@@ -28,6 +28,9 @@ struct RecordingStatesTests {
             testDescription: "over before the first object was stored", told: [.starting, .stopping, .active, .stopped],
             states: [.starting, .stopping, .active, .stopped], events: [.recordingStarted, .recordingEnded]),
         Case(
+            testDescription: "nothing came that could be recorded", told: [.starting, .stopping, .stopped],
+            states: [.starting, .stopping, .stopped], events: []),
+        Case(
             testDescription: "nothing was stored", told: [.starting, .failed("403")], states: [.starting, .failed],
             events: [.recordingStartFailed]),
         Case(

@@ -159,6 +159,18 @@ struct RecordingTests {
         #expect(spool.folders.isEmpty && spool.byteCount == 0)
     }
 
+    /// Of an encoder that was gone before its first keyframe.
+    @Test
+    func `of a publish without anything to record nothing is stored`() throws {
+        let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())
+        let recording = try Recording(header(), in: environment(spool, answers: answers))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.pause()
+        #expect(storeAll(recording, answers))
+        #expect(director.content.withLock { $0.keys }.isEmpty && spool.folders.isEmpty)
+        #expect(director.content.withLock { $0.states } == [.stopping, .stopped])
+    }
+
     @Test
     func `a participant who comes back in time goes on in the same recording`() throws {
         let (spool, answers) = (try Spool(path: folder.path + "/spool", maximumByteCount: 1 << 20), Answers())

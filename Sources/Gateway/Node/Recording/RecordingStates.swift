@@ -33,7 +33,8 @@ struct RecordingStates: Sendable {
             // Whoever comes back within the window goes on in what began before.
             defer { wasActive = true }
             return News(state: next, event: wasActive ? nil : .recordingStarted)
-        case .stopped: return News(state: next, event: .recordingEnded)
+        // Without a beginning there is no end: nothing came that could be recorded.
+        case .stopped: return News(state: next, event: wasActive ? .recordingEnded : nil)
         case .failed: return News(state: next, event: wasActive ? .recordingEndFailed : .recordingStartFailed)
         }
     }

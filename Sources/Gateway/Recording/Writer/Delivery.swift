@@ -55,6 +55,7 @@ final class Delivery {
         output.next(book, hasLatest: hasLatest, isOver: isOver)
     }
 
+    /// A step that stores nothing is over at once.
     /// - Parameter latest: the thumbnail that a step of the latest one stores.
     func begin(_ step: OutputMachine.Step, latest: [UInt8]) {
         output.begin(step, contents(of: step, latest), storedCount: book.storedCount)
@@ -69,6 +70,8 @@ final class Delivery {
         case .storeLatestThumbnail: [objects.latestThumbnail(latest)]
         case .storePlaylist(let isFinal): [objects.playlist(of: book, isFinal: isFinal)]
         case .storeMultivariant(let isFinal): [objects.multivariant(of: book, isFinal: isFinal)]
+        // Nothing came that could be recorded: nothing tells of it.
+        case .conclude(.over) where book.startedAt == nil && book.failure == nil: []
         case .conclude(let state): environment.director.documents(of: book.summary(book.publicState(of: state)))
         case .close: []
         }

@@ -253,7 +253,7 @@ extension Recording {
         guard media != nil || isPermitted(at: now) else { return false }
         if step == .close { return close() }
         delivery.begin(step, latest: step == .storeLatestThumbnail ? thumbnails.takeLatest() : [])
-        return false
+        return delivery.step == nil && advance(at: now)
     }
 
     /// What was put last is stored, or never will be.
