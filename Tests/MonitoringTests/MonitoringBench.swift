@@ -52,7 +52,7 @@ final class MonitoringBench {
 
     func publish(
         _ participant: String = "p1", stage: String = "abc", session: String? = nil, by ingest: IngestProtocol = .rtmp,
-        contract: ContractStanding? = nil
+        contract: ContractStanding? = nil, isStarted: Bool = true
     ) throws -> Publication {
         let grant = PublishGrant(
             participantID: participant, stageARN: "arn:aws:ivs:us-east-1:0:stage/\(stage)", stageID: stage, credentialHash: "h")
@@ -64,6 +64,7 @@ final class MonitoringBench {
         let publication = Publication(
             grant: grant, lease: lease, ingestProtocol: ingest, origin: origin, timeline: Timeline())
         board.follow(publication, contract)
+        if isStarted { publication.started() }
         return publication
     }
 

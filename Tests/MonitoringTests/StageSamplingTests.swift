@@ -48,6 +48,16 @@ struct StageSamplingTests {
         #expect(found == ["no-rid"])
     }
 
+    @Test func `a connection leaves no samples before its publish has started`() throws {
+        let bench = try MonitoringBench()
+        let publication = try bench.publish(isStarted: false)
+        for _ in 0..<3 { bench.second { publication.counters[.audio].count(byteCount: 1_000, endsFrame: true) } }
+        #expect(bench.sampler.collector.open.isEmpty)
+        publication.started()
+        bench.second {}
+        #expect(bench.sampler.collector.open[MetricSeries(.publishers, stage: "abc")]?.count == 1)
+    }
+
     @Test func `a minute that is over is kept, and so is the last one when sampling ends`() throws {
         let bench = try MonitoringBench()
         try stream(bench)

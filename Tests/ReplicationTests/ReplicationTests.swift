@@ -30,7 +30,7 @@ struct ReplicationTests {
         let (gateway, publish) = try replicated()
         let sink = try #require(gateway.replicas.first)
         #expect(sink.grant.stageID == "B" && sink.grant.attributes == ["name": "new", "seat": "7"])
-        #expect(sink.formats == [.audio])
+        #expect(sink.formats == [.audio] && sink.hasStarted)
         #expect(gateway.live([Self.key.source, Self.key.destination]).count == 2)
         let byte: [UInt8] = [1]
         byte.withUnsafeBytes { bytes in

@@ -244,6 +244,7 @@ final class ReplicaSink: MediaSink {
     private(set) var packets = 0
     private(set) var formats: Set<TrackID> = []
     private(set) var muted: Set<TrackID> = []
+    private(set) var hasStarted = false
     private let onEnd: (ReplicaSink) -> Void
 
     init(_ grant: PublishGrant, _ onEnd: @escaping (ReplicaSink) -> Void) { (self.grant, self.onEnd) = (grant, onEnd) }
@@ -252,5 +253,6 @@ final class ReplicaSink: MediaSink {
     func formatChanged(_ track: TrackID, to format: TrackFormat) { formats.insert(track) }
     func muteChanged(_ track: TrackID, isMuted: Bool) { if isMuted { muted.insert(track) } else { muted.remove(track) } }
     func restarted() {}
+    func publishStarted() { hasStarted = true }
     func ended(_ reason: SessionEnd) { onEnd(self) }
 }

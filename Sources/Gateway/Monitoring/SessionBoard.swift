@@ -99,7 +99,8 @@ public final class SessionBoard: Sendable {
     }
 }
 
-/// Notices when a publish's first media passes, which layers it has, and its end. Counts nothing: that is the ingest's.
+/// Notices when a publish's first media passes, when it has started, which layers it has, and its end. Counts nothing: that is the
+/// ingest's.
 private final class SessionWatch: MediaSink {
     private let record: SessionRecord
     private let board: SessionBoard
@@ -129,6 +130,8 @@ private final class SessionWatch: MediaSink {
     }
 
     func layersChanged() { record.note(publication.layers) }
+
+    func publishStarted() { record.noteStarted() }
 
     func muteChanged(_ track: TrackID, isMuted: Bool) {
         record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())

@@ -25,6 +25,7 @@ public final class SessionRecord: Sendable {
         var layers: [VideoLayer] = []
         /// The latest ones.
         var switches: [SourceSwitch] = []
+        var hasStarted = false
         var ending: SessionEnding?
     }
 
@@ -40,6 +41,8 @@ public final class SessionRecord: Sendable {
     var isConnection: Bool { grant.redundancy != .joined && grant.replica == nil }
     /// The stage sees it: it is none of two encoders that are one.
     public var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
+    /// The stage sees it, and enough media has come for a PUBLISH_STARTED: metrics count it from then on.
+    var isPublishing: Bool { isOnStage && content.withLock { $0.hasStarted } }
     public var steps: [PublishStep] { content.withLock { $0.steps } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
@@ -70,6 +73,9 @@ public final class SessionRecord: Sendable {
             }
         }
     }
+
+    /// Notes that the publish is real.
+    func noteStarted() { content.withLock { $0.hasStarted = true } }
 
     /// Notes which layers there are now, and how they rank.
     func note(_ layers: [VideoLayer]) { content.withLock { $0.layers = layers } }

@@ -81,11 +81,11 @@ public final class SessionSampler {
             entry.sample = reading.sample(since: entry.reading, over: now - entry.at, of: record)
             entry.sample.encoder = entry.encoder.lastMinute
             (entry.reading, entry.at) = (reading, now)
-            if record.isOnStage { collector.add(entry.sample, of: record) }
+            if record.isPublishing { collector.add(entry.sample, of: record) }
             next[record.id] = entry
         }
         followed = next
-        collector.countPublishers(live.filter(\.isOnStage))
+        collector.countPublishers(live.filter(\.isPublishing))
         collector.add(viewers(), publishing: Set(live.map { [$0.lease.stageID, $0.lease.participantID] }))
     }
 }

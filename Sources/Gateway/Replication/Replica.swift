@@ -82,6 +82,7 @@ final class Replica {
         self.feed = feed
         replicator.book.leases.publishStarted(lease)
         publish.begin(feed)
+        feed.replica.started()
         replicator.book.activated(record, source: publish.sourceLease, destination: lease)
     }
 
