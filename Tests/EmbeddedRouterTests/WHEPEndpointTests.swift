@@ -1,3 +1,6 @@
+import Admission
+import EventLoop
+import Refusals
 import TestSupport
 import Testing
 import WebRTCTransport
@@ -31,6 +34,16 @@ struct WHEPEndpointTests {
             .replacing("a=sendonly", with: "a=recvonly")
         let text = try answer("POST \(Self.participant)", body: offer, fields: "Content-Type: application/sdp\r\n")
         #expect(text.hasPrefix("HTTP/1.1 409 SD-1140: ") && text.contains("Retry-After: 2\r\n"))
+    }
+
+    @Test func `a token that may not subscribe is refused, and the history told of it`() throws {
+        let reports = RefusedViewers()
+        let site = try WHEPSite(authorizer: Incapable(), reports: reports)
+        let fields = "Content-Type: application/sdp\r\nUser-Agent: player/1\r\n"
+        let client = try site.ask("POST \(Self.participant)", body: "v=0\r\n", fields: fields)
+        try #require(site.wait { client.isClosed })
+        #expect(client.text.hasPrefix("HTTP/1.1 403 SD-1016: "))
+        #expect(reports.told.withLock { $0 } == ["player/1 nobody token_cannot_subscribe"])
     }
 
     @Test func `a body of another type is told which one is taken`() throws {
@@ -69,5 +82,28 @@ struct WHEPEndpointTests {
         #expect(try answer("DELETE \(session)", token: "bad").hasPrefix("HTTP/1.1 403 "))
         #expect(try answer("DELETE \(session)", fields: "If-Match: \"stale\"\r\n").hasPrefix("HTTP/1.1 200 "))
         #expect(try patch("good").hasPrefix("HTTP/1.1 404 "))
+    }
+}
+
+/// Finds that every token lacks the capability.
+private struct Incapable: SubscribeAuthorizer {
+    func authorizeSubscribe(
+        _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
+    ) {
+        var grant = SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: request.stageID)
+        grant.userAgent = request.userAgent
+        request.onIncapable?(grant)
+        reply(.failure(Refusal(.tokenCannotSubscribe)))
+    }
+}
+
+private final class RefusedViewers: ViewerReports {
+    let told = Lock<[String]>([])
+
+    func watchStarted(_ watching: Watching) {}
+    func watchStopped(_ watching: Watching) {}
+
+    func watchRefused(_ watching: Watching, _ refusal: Refusal) {
+        told.withLock { $0.append("\(watching.grant.userAgent) \(watching.participantID) \(refusal.code.name)") }
     }
 }

@@ -19,14 +19,18 @@ final class WHEPSite {
     private var endpoints: [WHEPEndpoint] = []
     private var addresses: [SocketAddress] = []
 
-    init(_ change: (inout TransportConfiguration) -> Void = { _ in }) throws {
+    init(
+        authorizer: any SubscribeAuthorizer = Everybody(), reports: (any ViewerReports)? = nil,
+        _ change: (inout TransportConfiguration) -> Void = { _ in }
+    ) throws {
         loop = try EventLoop()
         var settings = TransportConfiguration(advertisedAddresses: [])
         change(&settings)
         let transport = try TransportContext(
             configuration: settings, workerCount: 1, metrics: TransportMetrics(MetricsRegistry()))
         let context = EmbeddedRouterContext(
-            transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
+            transport: transport, authorizer: authorizer, reports: reports, workerCount: 1,
+            metrics: EmbeddedRouterMetrics(MetricsRegistry()))
         let offer = try SubscriberOffer(negotiating: try SubscriberOfferTests.turned("aiortc-1.16.0"))
         entry = SubscriberEntry(
             transport: transport.makeState(for: offer.peer, token: Secret("good"), now: loop.now),

@@ -282,8 +282,12 @@ struct TokenVerifierTests {
     ) async throws {
         var claims = TokenBench.claims
         claims["capabilities"] = ["allow_publish": true, "allow_subscribe": .bool(allowsSubscribe)]
-        let answer = await bench.subscribe(try bench.sign(claims), to: stageID)
+        let incapable = Lock<[String]>([])
+        let answer = await bench.subscribe(try bench.sign(claims), to: stageID) { grant in
+            incapable.withLock { $0.append(grant.participantID) }
+        }
         #expect(answer.refusal?.code == expected)
+        #expect(incapable.withLock { $0 } == (expected == .tokenCannotSubscribe ? ["p_1-x"] : []))
         guard expected == nil else { return }
         let grant = SubscribeGrant(
             participantID: "p_1-x", stageARN: TokenBench.stage.arn, stageID: "abc", publicKeyARN: TokenBench.imported)
@@ -325,8 +329,11 @@ struct TokenVerifierTests {
 }
 
 extension TokenBench {
-    fileprivate func subscribe(_ token: [UInt8], to stageID: String) async -> Result<SubscribeGrant, Refusal> {
-        let request = SubscribeRequest(token: Secret(token), stageID: stageID, source: SocketAddress(.loopback, port: 1))
+    fileprivate func subscribe(
+        _ token: [UInt8], to stageID: String, onIncapable: (@Sendable (SubscribeGrant) -> Void)? = nil
+    ) async -> Result<SubscribeGrant, Refusal> {
+        var request = SubscribeRequest(token: Secret(token), stageID: stageID, source: SocketAddress(.loopback, port: 1))
+        request.onIncapable = onIncapable
         return await withCheckedContinuation { continuation in
             verifier.authorizeSubscribe(request) { continuation.resume(returning: $0) }
         }

@@ -8,6 +8,10 @@ public struct SubscribeRequest: Sendable {
     /// The stage whose participants are to be watched.
     public var stageID: String
     public var source: SocketAddress
+    /// What the viewer says of itself; empty when it says nothing.
+    public var userAgent = ""
+    /// Told, on any thread, of a genuine token of the stage without the capability, before it is refused.
+    public var onIncapable: (@Sendable (SubscribeGrant) -> Void)?
 
     public init(token: Secret, stageID: String, source: SocketAddress) {
         (self.token, self.stageID, self.source) = (token, stageID, source)

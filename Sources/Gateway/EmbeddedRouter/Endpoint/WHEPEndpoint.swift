@@ -85,17 +85,25 @@ public final class WHEPEndpoint {
         } catch {
             return respond(OfferRequest.response(error))
         }
-        let asked = SubscribeRequest(token: post.token, stageID: key.stageID, source: post.source)
+        let asked = question(about: post, key, userAgent: request.userAgent)
         replies.ask { [authorizer = context.authorizer] reply in
             authorizer.authorizeSubscribe(asked) { reply($0) }
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
             do throws(Refusal) {
                 guard let result else { throw Refusal(.authorityUnavailable) }
-                var grant = try result.get()
-                grant.userAgent = request.userAgent
-                respond(try create(post, layer, key, telling: grant))
+                respond(try create(post, layer, key, telling: result.get()))
             } catch { respond(error.response()) }
         }
+    }
+
+    /// Whether the token may watch; the history is told of one that may not.
+    private func question(about post: OfferRequest, _ key: WatchedKey, userAgent: String) -> SubscribeRequest {
+        var question = SubscribeRequest(token: post.token, stageID: key.stageID, source: post.source)
+        question.userAgent = userAgent
+        question.onIncapable = { [reports = context.reports] grant in
+            reports?.watchRefused(Watching(grant, watches: key.participantID), Refusal(.tokenCannotSubscribe))
+        }
+        return question
     }
 
     private func create(

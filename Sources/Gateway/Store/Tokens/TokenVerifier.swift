@@ -185,11 +185,15 @@ extension TokenVerifier: SubscribeAuthorizer {
                 result.flatMap { token in
                     let claims = token.claims
                     guard claims.stageID == request.stageID else { return .failure(Refusal(.tokenOfOtherStage)) }
-                    guard claims.allowsSubscribe else { return .failure(Refusal(.tokenCannotSubscribe)) }
-                    return .success(
-                        SubscribeGrant(
-                            participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
-                            userID: claims.userID, attributes: claims.attributes, publicKeyARN: publicKeyARN(of: token)))
+                    var grant = SubscribeGrant(
+                        participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
+                        userID: claims.userID, attributes: claims.attributes, publicKeyARN: publicKeyARN(of: token))
+                    grant.userAgent = request.userAgent
+                    guard claims.allowsSubscribe else {
+                        request.onIncapable?(grant)
+                        return .failure(Refusal(.tokenCannotSubscribe))
+                    }
+                    return .success(grant)
                 })
         }
     }
