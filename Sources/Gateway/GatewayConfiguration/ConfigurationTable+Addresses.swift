@@ -7,7 +7,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "advertise.addresses", \.advertise.addresses, .restart,
-                    "Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these."),
+                    "Public addresses or names for ICE, in place of those of the interfaces; auto, like an empty list: these."),
                 Key("advertise.host", \.advertise.host, .restart, "Host name for URLs; empty: the first address."),
                 Key(
                     "advertise.mediaPort", \.advertise.mediaPort, .restart, in: 0...65_535,
@@ -25,14 +25,14 @@ extension ConfigurationTable {
                 Key("endpoints.events", \.endpoints.events, .restart, "The events URL; nothing is served there."),
             ]),
         Section(
-            "tls", "TLS of HTTPS and RTMPS. Without a certificate one is made at the first start.",
+            "tls", "TLS of HTTPS and RTMPS. Without a certificate the gateway makes one, for trying things.",
             [
                 Key("tls.certificate", \.tls.certificate, .live, "PEM file of the certificate and its chain."),
                 Key("tls.privateKey", \.tls.privateKey, .live, "PEM file of its key."),
-                Key("tls.minimumVersion", \.tls.minimumVersion, .live, "The oldest version taken."),
+                Key("tls.minimumVersion", \.tls.minimumVersion, .live, "The oldest TLS version that is taken."),
                 Key(
                     "tls.handshakeTimeout", \.tls.handshakeTimeout, .restart, in: .seconds(1) ... .seconds(60),
-                    "Time for the handshake, absolute."),
+                    "Time limit of the handshake."),
                 Key(
                     "tls.handshakesPerSecond", \.tls.handshakesPerSecond, .restart, in: 1...10_000, unit: "handshakes a second",
                     "Anonymous TLS handshakes per address (IPv6: /64) and worker; success raises an address's allowance."),

@@ -11,11 +11,11 @@ extension ConfigurationTable {
             Key(
                 "contract.maximumResolution.limit", \.contract.maximumResolution.limit, .live, in: 25_600...35_389_440,
                 unit: "pixels",
-                "Greatest picture, width times height after cropping, in either orientation."),
-            Key("contract.maximumResolution.action", \.contract.maximumResolution.action, .live, "Greater pictures."),
+                "Largest picture, width times height after cropping, in either orientation."),
+            Key("contract.maximumResolution.action", \.contract.maximumResolution.action, .live, "Larger pictures."),
             Key(
                 "contract.minimumResolution.limit", \.contract.minimumResolution.limit, .live, in: 16...4096, unit: "pixels",
-                "Least short side of a picture, of the largest layer."),
+                "Smallest short side of a picture; with layers, of the largest one."),
             Key("contract.minimumResolution.action", \.contract.minimumResolution.action, .live, "Smaller pictures."),
             Key(
                 "contract.videoBitrate.limit", \.contract.videoBitrate.limit, .live, in: 100_000...200_000_000, unit: "bit/s",
@@ -27,7 +27,7 @@ extension ConfigurationTable {
                 "Other than 1 or 2 channels at 44.1 or 48 kHz."),
             Key(
                 "contract.tracks.limit", \.contract.tracks.limit, .live, in: .seconds(1) ... .seconds(60),
-                "RTMP: both tracks must have come so long after the first media message."),
+                "RTMP: both tracks must have come within this time of the first media message."),
             Key(
                 "contract.tracks.action", \.contract.tracks.action, .live,
                 "A missing track. Unless it disconnects, one track alone is a publish."),
@@ -42,7 +42,7 @@ extension ConfigurationTable {
             Key("contract.audioBitrate.action", \.contract.audioBitrate.action, .live, "More."),
             Key(
                 "contract.frameRate.minimum", \.contract.frameRate.minimum, .live, in: 1...240, unit: "frames a second",
-                "Lowest frame rate, of the largest layer."),
+                "Lowest frame rate; with layers, of the largest one."),
             Key(
                 "contract.frameRate.maximum", \.contract.frameRate.maximum, .live, in: 1...240, unit: "frames a second",
                 "Highest frame rate."),

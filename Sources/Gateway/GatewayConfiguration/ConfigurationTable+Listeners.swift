@@ -3,7 +3,7 @@ import Settings
 extension ConfigurationTable {
     static let listeners: [Section] = [
         Section(
-            "http", "Public HTTP: WHIP, WHEP, the watch page, what sets up OBS; the test publisher where it is on.",
+            "http", "Public HTTP: WHIP, WHEP, the watch page, OBS's set-up; the test publisher, if switched on.",
             httpKeys("http", \.http)),
         Section("https", "The same over TLS.", httpKeys("https", \.https)),
         Section(
@@ -15,13 +15,13 @@ extension ConfigurationTable {
                     "Refuses plain RTMP whatever an ingest configuration's insecureIngest says."),
                 Key(
                     "rtmp.handshakeTimeout", \.rtmp.handshakeTimeout, .restart, in: .seconds(1) ... .seconds(60),
-                    "Time for the RTMP handshake, absolute."),
+                    "Time limit of the RTMP handshake."),
                 Key(
                     "rtmp.publishTimeout", \.rtmp.publishTimeout, .restart, in: .seconds(1) ... .seconds(120),
-                    "Time from the connection to a granted publish, absolute; time in which we hold a publish is not counted."),
+                    "Time limit from the connection to a granted publish; time in which we hold a publish does not count."),
                 Key(
                     "rtmp.idleTimeout", \.rtmp.idleTimeout, .restart, in: .seconds(2) ... .seconds(300),
-                    "A publisher that sends nothing for so long is gone."),
+                    "A publisher that sends nothing for this long is ended."),
                 Key("rtmp.maximumConnections", \.rtmp.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
             ]),
         Section(
@@ -51,14 +51,14 @@ extension ConfigurationTable {
                     "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),
                 Key(
                     "whip.consentTimeout", \.whip.consentTimeout, .restart, in: .seconds(5) ... .seconds(120),
-                    "A peer of whom nothing genuine came for so long (RFC 7675) is gone."),
+                    "A session ends when nothing genuine came from its peer for this long (RFC 7675)."),
                 Key("whip.iceServers", \.whip.iceServers, .restart, "STUN and TURN URLs told to clients in Link fields."),
                 Key(
                     "whip.turnSecret", \.whip.turnSecret, .restart,
                     "Shared with the TURN servers (coturn: static-auth-secret): each session gets credentials of its own."),
                 Key(
                     "whip.turnLifetime", \.whip.turnLifetime, .restart, in: .seconds(60) ... .seconds(7 * 86_400),
-                    "How long those credentials hold."),
+                    "How long those credentials are valid."),
             ]),
         Section(
             "watch", "Pages for trying things.",
@@ -66,7 +66,7 @@ extension ConfigurationTable {
                 Key("watch.publishPage", \.watch.publishPage, .restart, "Serves the test publisher at /publish.")
             ]),
         Section(
-            "admin", "The control API, CloudWatch's for its metrics, the console, /v1/, /metrics, /livez and /readyz.",
+            "admin", "The control API, CloudWatch's API for metrics, the console, /v1/, /metrics, /livez and /readyz.",
             [
                 Key("admin.listen", \.admin.listen, .restart, "Where to listen. Keep it off the Internet."),
                 Key("admin.auth", \.admin.auth, .restart, "How requests are authenticated; none is for loopback only."),
@@ -74,13 +74,13 @@ extension ConfigurationTable {
                     "admin.hosts", \.admin.hosts, .live, "Host names taken besides loopback; others are refused (DNS rebinding)."),
                 Key(
                     "admin.requestTimeout", \.admin.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
-                    "Time for a request to arrive whole."),
+                    "Time limit for a whole request to arrive."),
                 Key("admin.maximumConnections", \.admin.maximumConnections, .restart, in: 1...100_000, "Connections at once."),
             ]),
         Section(
             ConfigurationMap(
                 "accessKeys", \.accessKeys, example: "operations",
-                "Keys of the control API (SigV4) by a name of yours. Quickstart makes one of its own.")),
+                "Keys of the control API (SigV4), by names of your choice. Quickstart makes one of its own.")),
     ]
 
     private static func httpKeys(_ name: String, _ section: any SettingPath<StagedoorConfiguration, HTTPSettings>) -> [Key] {
@@ -93,14 +93,14 @@ extension HTTPSettings {
         ConfigurationKey("listen", \.listen, .restart, "Where to listen."),
         ConfigurationKey(
             "requestTimeout", \.requestTimeout, .restart, in: .seconds(1) ... .seconds(60),
-            "Time for a request to arrive whole, absolute."),
+            "Time limit for a whole request to arrive."),
         ConfigurationKey(
             "idleTimeout", \.idleTimeout, .restart, in: .seconds(1) ... .seconds(600),
-            "A kept connection without a request is closed after so long."),
+            "How long a connection without a request is kept."),
         ConfigurationKey("maximumConnections", \.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
         ConfigurationKey(
             "maximumBodySize", \.maximumBodySize, .restart, in: .kibibytes(4) ... .mebibytes(1),
-            "Greatest request body: offers and candidates."),
+            "Largest request body: offers and candidates."),
     ]
 }
 
@@ -108,7 +108,7 @@ extension AccessKeySettings: MapEntry {
     static let keys: [ConfigurationKey<AccessKeySettings>] = [
         ConfigurationKey("id", \.id, .live, "The access key id that clients send."),
         ConfigurationKey("secret", \.secret, .live, "The secret access key."),
-        ConfigurationKey("readOnly", \.readOnly, .live, "May Get and List only, whatever allow says."),
+        ConfigurationKey("readOnly", \.readOnly, .live, "It may only Get and List, whatever allow says."),
         ConfigurationKey("allow", \.allow, .live, "What it may do: actions of docs/api.md."),
         ConfigurationKey("deny", \.deny, .live, "What it may not do, whatever allow says."),
         ConfigurationKey(

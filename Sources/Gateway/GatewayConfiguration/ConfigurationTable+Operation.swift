@@ -7,7 +7,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "limits.unauthenticatedConnections", \.limits.unauthenticatedConnections, .restart, in: 1...1_000_000,
-                    "Connections that have not yet shown a credential; over it the oldest goes."),
+                    "Connections that have not yet shown a credential; beyond it the oldest goes."),
                 Key(
                     "limits.connectionsPerAddress", \.limits.connectionsPerAddress, .restart, in: 1...100_000,
                     """
@@ -24,14 +24,14 @@ extension ConfigurationTable {
             [
                 Key(
                     "overload.maximumPublishers", \.overload.maximumPublishers, .live, in: 0...1_000_000,
-                    "Publishers on this node; 0: as many as it bears."),
-                Key("overload.cpu", \.overload.cpu, .live, in: 10...100, unit: "percent", "CPU of the granted CPUs."),
+                    "Publishers on this node; 0: as many as it can carry."),
+                Key("overload.cpu", \.overload.cpu, .live, in: 10...100, unit: "percent", "Use of the granted CPUs."),
                 Key(
                     "overload.loopLag", \.overload.loopLag, .live, in: .milliseconds(5) ... .seconds(5),
                     "Lateness of event loops."),
                 Key(
                     "overload.descriptors", \.overload.descriptors, .live, in: 10...100, unit: "percent",
-                    "File descriptors of the limit."),
+                    "File descriptors in use, of the limit."),
                 Key(
                     "overload.memory", \.overload.memory, .live, in: ByteSize(bytes: 0) ... .mebibytes(1 << 20),
                     "Resident memory; 0: nine tenths of what the control group may have, for all that is in it."),
@@ -39,7 +39,7 @@ extension ConfigurationTable {
         Section(
             "logging", "The log, on standard error.",
             [
-                Key("logging.level", \.logging.level, .live, "The least level written."),
+                Key("logging.level", \.logging.level, .live, "The lowest level that is written."),
                 Key("logging.format", \.logging.format, .restart, "auto: text on a terminal, else json."),
             ]),
         Section(
@@ -49,20 +49,20 @@ extension ConfigurationTable {
                 Key("metrics.networks", \.metrics.networks, .restart, "Networks that need none."),
             ]),
         Section(
-            "drain", "Going away without hurting anybody.",
+            "drain", "How the node goes away without hurting anybody.",
             [
                 Key(
                     "drain.grace", \.drain.grace, .live, in: .seconds(0) ... .seconds(300),
-                    "Not ready, but still taking publishes."),
+                    "How long the node still takes publishes while it says that it is not ready."),
                 Key(
                     "drain.timeout", \.drain.timeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
-                    "Live streams may go on for so long."),
+                    "How long live streams may go on, from the drain's beginning."),
                 Key(
                     "drain.closesPerSecond", \.drain.closesPerSecond, .live, in: 1...10_000, unit: "a second",
-                    "Streams closed at the end."),
+                    "Streams that are ended after that."),
                 Key(
                     "drain.takeOverTimeout", \.drain.takeOverTimeout, .live, in: .seconds(0) ... .seconds(7 * 86_400),
-                    "After a take-over, streams of the old process may go on for so long."),
+                    "How long streams of the old process may go on after a take-over."),
             ]),
         Section(
             "workers", "Threads.",
@@ -73,8 +73,7 @@ extension ConfigurationTable {
                 Key("workers.verifiers", \.workers.verifiers, .restart, in: 1...64, "Threads that verify tokens."),
                 Key(
                     "workers.rest", \.workers.rest, .restart, in: .zero ... .milliseconds(4),
-                    "A media thread with more than some 18 streams may let packets gather for so long; 0s: each is served at once."
-                ),
+                    "How long a media thread with more than some 18 streams may let packets gather; 0s: each is served at once."),
             ]),
     ]
 }
@@ -102,14 +101,14 @@ extension ConfigurationTable {
                 "PEM file of the certificate that we show the servers (tls-auth-clients); empty: none."),
             Key("cluster.redisPrivateKey", \.cluster.redisPrivateKey, .restart, "PEM file of its key."),
             Key(
-                "cluster.keyPrefix", \.cluster.keyPrefix, .restart, "Begins every key; platforms that share servers differ in it."
-            ),
+                "cluster.keyPrefix", \.cluster.keyPrefix, .restart,
+                "Prefix of every key; platforms that share servers need different ones."),
             Key(
                 "cluster.platformKeyFile", \.cluster.platformKeyFile, .restart,
                 "File of 32 bytes, the same on every node, that encrypts stream keys in the shared store."),
             Key(
                 "cluster.node", \.cluster.node, .restart,
-                "Name of this node, letters and digits, like that of no other; empty: made at the first start."),
+                "Name of this node, letters and digits, unlike any other node's; empty: made at the first start."),
             Key(
                 "cluster.url", \.cluster.url, .restart,
                 "URL under which the other nodes reach our public HTTP: they pass WHIP's PATCH and DELETE on; empty: by http.listen."

@@ -3,7 +3,7 @@ import Settings
 extension ConfigurationTable {
     static let platform: [Section] = [
         Section(
-            "platform", "Who we are in ARNs.",
+            "platform", "The region and account in our ARNs.",
             [
                 Key("platform.region", \.platform.region, .restart, "The region: a to z, 0 to 9 and -."),
                 Key("platform.account", \.platform.account, .restart, "The account, 12 digits."),
@@ -47,19 +47,18 @@ extension ConfigurationTable {
                 Key("authorize.secret", \.authorize.secret, .restart, "Key of the HMAC that signs it."),
                 Key(
                     "authorize.timeout", \.authorize.timeout, .restart, in: .milliseconds(100) ... .seconds(10),
-                    "Time for its answer."),
+                    "Time limit for its answer."),
                 Key(
                     "authorize.cache", \.authorize.cache, .restart, in: .seconds(0) ... .seconds(3600),
-                    "Time for which its yes or its no holds for a credential."
-                ),
-                Key("authorize.onFailure", \.authorize.onFailure, .restart, "What no answer means."),
+                    "How long its yes or no holds for a credential."),
+                Key("authorize.onFailure", \.authorize.onFailure, .restart, "What happens when it does not answer."),
             ]),
         Section(
-            "events", "The journal of events.",
+            "events", "The history of sessions and events.",
             [
                 Key(
                     "events.retention", \.events.retention, .restart, in: .seconds(60) ... .seconds(366 * 86_400),
-                    "Time that events are kept.")
+                    "How long sessions, participants and events are kept.")
             ]),
         Section(ConfigurationMap("webhooks", \.webhooks, example: "studio", "Receivers of events by name.")),
         Section(
@@ -74,7 +73,7 @@ extension WebhookSettings: MapEntry {
     static let keys: [ConfigurationKey<WebhookSettings>] = [
         ConfigurationKey("url", \.url, .restart, "URL that gets a POST for each event."),
         ConfigurationKey("secret", \.secret, .restart, "Key of the HMAC that signs it."),
-        ConfigurationKey("timeout", \.timeout, .restart, in: .milliseconds(100) ... .seconds(60), "Time for its answer."),
+        ConfigurationKey("timeout", \.timeout, .restart, in: .milliseconds(100) ... .seconds(60), "Time limit for its answer."),
         ConfigurationKey(
             "certificateAuthority", \.certificateAuthority, .restart, "PEM file that its certificate must descend from."),
     ]

@@ -6,10 +6,10 @@ extension ConfigurationTable {
         [
             Key(
                 "recording.directory", \.recording.directory, .restart,
-                "Folder that participants are recorded into whose stage says nothing else; empty: they are not."),
+                "Folder for recordings of participants whose stage says nothing else; empty: these are not recorded."),
             Key(
                 "recording.spool", \.recording.spool, .restart, in: .mebibytes(64) ... .mebibytes(64 << 20),
-                "What segments may take in the data directory until they are stored; beyond it a recording ends, never a stream."),
+                "Room for segments in the data directory until they are stored; beyond it a recording ends, never a stream."),
             Key(
                 "recording.audio", \.recording.audio, .restart,
                 "original: sound as it came, WHIP's as Opus; aac: WHIP's made into AAC, for players that know no Opus."),

@@ -15,16 +15,16 @@ extension ConfigurationTable {
                     "Subscribers at a time; further ones are refused (SD-1141)."),
                 Key(
                     "embedded.subscribersPerStage", \.embedded.subscribersPerStage, .restart, in: 1...1000,
-                    "Of them those of one stage."),
+                    "Of these, for one stage."),
                 Key(
                     "embedded.subscribersPerAddress", \.embedded.subscribersPerAddress, .restart, in: 1...1000,
-                    "Of them those from one address (IPv6: /64). Loopback is not counted."),
+                    "Of these, from one address (IPv6: /64). Loopback is not counted."),
                 Key(
                     "embedded.subscribersPerToken", \.embedded.subscribersPerToken, .restart, in: 1...1000,
-                    "Of them those of one token: its newest displaces its oldest that is not connected yet."),
+                    "Of these, for one token: its newest displaces its oldest that is not connected yet."),
                 Key(
                     "embedded.viewerBitrate", \.embedded.viewerBitrate, .restart, in: 200_000...100_000_000, unit: "bit/s",
-                    "All that one viewer (the participant of a token) takes, in however many sessions."),
+                    "What one viewer (the participant of a token) may take in all its sessions together."),
             ]),
         Section(
             "forwarding", "How streams are sent to routers.",
@@ -62,11 +62,11 @@ extension RouterSettings: MapEntry {
             "srtp", \.srtp, .restart,
             "Sends SRTP (announce, janus, static). The keys of announce and janus travel to url: by https, or to this machine."),
         ConfigurationKey(
-            "host", \.host, .restart, "static: the address that media is sent to; janus: that too, where it is not its API's."),
+            "host", \.host, .restart, "static: the address that media is sent to; janus: that too, if it is not its API's."),
         ConfigurationKey("ports", \.ports, .restart, "static: ports; each participant takes the lowest free pair of even ones."),
         ConfigurationKey(
             "layers", \.layers, .restart,
-            "Of simulcast and multitrack. top: the best layer that lives; all: each, where the router takes them (static: each to a port of its own); auto: top for static, all for the others."
+            "With simulcast and multitrack. top: the best active layer; all: each, if the router takes them (static: each to a port of its own); auto: top for static, all for the others."
         ),
         ConfigurationKey(
             "certificateAuthority", \.certificateAuthority, .restart, "PEM file that the router's certificate must descend from."),
