@@ -1,5 +1,6 @@
 import DTLS
 import Foundation
+import OpenSSL
 import TestSupport
 import Testing
 import Wire
@@ -23,17 +24,43 @@ struct DTLSConnectionTests {
     }
 
     @Test func `the server refuses a certificate that the offer did not name`() throws {
-        var pair = try Pair(clientFingerprint: CertificateFingerprint(hash: "sha-256", bytes: [UInt8](repeating: 7, count: 32)))
+        var pair = try Pair(ofClient: { _ in Self.wrong })
         #expect(throws: DTLSError.fingerprintMismatch) { try pair.run() }
         #expect(pair.serverKeys == nil)
         let alert = try #require(pair.server.takeOutgoing().last)
         #expect(alert.first == 21)
     }
 
+    @Test func `the client refuses a certificate that the offer did not name`() throws {
+        var pair = try Pair(ofServer: { _ in Self.wrong })
+        #expect(throws: DTLSError.fingerprintMismatch) { try pair.run() }
+        #expect(pair.clientKeys == nil && pair.serverKeys == nil)
+        let alert = try #require(pair.client.takeOutgoing().last)
+        #expect(alert.first == 21)
+    }
+
+    private static let wrong = CertificateFingerprint(hash: "sha-256", bytes: [UInt8](repeating: 7, count: 32))
+
+    /// The digest is the certificate's own: the hash alone is at fault.
     @Test(arguments: ["sha-1", "md5"])
     func `a weak hash is never a match`(_ hash: String) throws {
-        var pair = try Pair(clientFingerprint: CertificateFingerprint(hash: hash, bytes: [UInt8](repeating: 7, count: 20)))
+        var pair = try Pair(ofClient: { made in
+            let digest = hash == "md5" ? Digest.md5(made.certificate) : Digest.sha1(made.certificate)
+            return CertificateFingerprint(hash: hash, bytes: digest)
+        })
         #expect(throws: DTLSError.fingerprintMismatch) { try pair.run() }
+    }
+
+    @Test func `a stronger hash is a match as well`() throws {
+        var pair = try Pair(ofClient: { CertificateFingerprint(hash: "sha-384", bytes: Digest.sha384($0.certificate)) })
+        try pair.run()
+        #expect(pair.clientKeys != nil && pair.clientKeys == pair.serverKeys)
+    }
+
+    @Test func `without a common SRTP profile there are no keys`() throws {
+        var pair = try Pair(clientProfiles: "SRTP_AEAD_AES_128_GCM", serverProfiles: "SRTP_AES128_CM_SHA1_80")
+        #expect(throws: DTLSError.noSRTPProfile) { try pair.run() }
+        #expect(pair.clientKeys == nil && pair.serverKeys == nil)
     }
 
     @Test func `close_notify of one end is seen by the other`() throws {
@@ -119,14 +146,23 @@ struct Pair {
     var profile: UInt16?
     var largestDatagram = 0
 
-    init(clientFingerprint: CertificateFingerprint? = nil) throws {
+    /// - Parameters:
+    ///   - ofClient: what the server expects of the client's certificate.
+    ///   - ofServer: what the client expects of the server's.
+    init(
+        ofClient: (DTLSCertificate) -> CertificateFingerprint = Pair.fingerprint,
+        ofServer: (DTLSCertificate) -> CertificateFingerprint = Pair.fingerprint,
+        clientProfiles: String = DTLSContext.srtpProfiles, serverProfiles: String = DTLSContext.srtpProfiles
+    ) throws {
         let (clientCertificate, serverCertificate) = (try DTLSCertificate.make(), try DTLSCertificate.make())
         client = try DTLSConnection(
-            DTLSContext(clientCertificate), role: .client,
-            expecting: [CertificateFingerprint(hash: "sha-256", bytes: serverCertificate.fingerprint)])
+            DTLSContext(clientCertificate, srtpProfiles: clientProfiles), role: .client, expecting: [ofServer(serverCertificate)])
         server = try DTLSConnection(
-            DTLSContext(serverCertificate), role: .server,
-            expecting: [clientFingerprint ?? CertificateFingerprint(hash: "sha-256", bytes: clientCertificate.fingerprint)])
+            DTLSContext(serverCertificate, srtpProfiles: serverProfiles), role: .server, expecting: [ofClient(clientCertificate)])
+    }
+
+    static func fingerprint(of certificate: DTLSCertificate) -> CertificateFingerprint {
+        CertificateFingerprint(hash: "sha-256", bytes: certificate.fingerprint)
     }
 
     /// Carries datagrams until both are done; the one numbered `dropping` is lost, and timeouts bring it again.
