@@ -111,8 +111,26 @@ struct HTTPServerFeatureTests {
             })
         #expect(client.text.contains("text/event-stream") && client.text.contains("chunked"))
         client.stream.close()
-        _ = server.wait { hasLeft || !server.streams[0].isOpen }
-        #expect(server.wait { server.server.connectionCount == 0 })
+        #expect(server.wait { hasLeft && server.server.connectionCount == 0 })
+        #expect(!server.streams[0].isOpen)
+    }
+
+    @Test func `who never takes its events is cut off before they pile up`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(server.wait { server.streams.count == 1 })
+        client.stream.pauseReading()
+        var (hasLeft, sent) = (false, 0)
+        server.streams[0].onClosed = { hasLeft = true }
+        let event = ServerSentEvent(data: String(repeating: "a", count: 64 << 10))
+        // A megabyte waits here, and some more with both kernels.
+        while server.streams[0].isOpen, sent < 1_000 {
+            server.streams[0].send(event)
+            sent += 1
+        }
+        #expect((17..<1_000).contains(sent) && hasLeft)
+        #expect(server.server.connectionCount == 0)
     }
 
     @Test func `an event stream to a client that knows no chunks ends with its connection`() throws {
