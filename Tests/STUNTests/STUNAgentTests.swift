@@ -97,6 +97,51 @@ struct STUNAgentTests {
         #expect(bytes.withUnsafeBytes { STUNMessage(preChecking: $0) } == nil)
     }
 
+    /// One attribute of zeros, padded.
+    /// - Parameter length: what it says of itself, where that is not `count`.
+    private static func attribute(_ type: UInt16, _ count: Int, says length: Int? = nil) -> [UInt8] {
+        let said = length ?? count
+        let header = [UInt8(type >> 8), UInt8(type & 0xFF), UInt8(said >> 8), UInt8(said & 0xFF)]
+        return header + [UInt8](repeating: 0, count: (count + 3) / 4 * 4)
+    }
+
+    /// A Binding request whose header is right: what is wrong is within.
+    private static func isRead(_ attributes: [UInt8]) -> Bool {
+        let length = [UInt8(attributes.count >> 8), UInt8(attributes.count & 0xFF)]
+        let message = Array(sampleRequest[..<2]) + length + Array(sampleRequest[4..<20]) + attributes
+        return message.withUnsafeBytes { STUNMessage(preChecking: $0) != nil }
+    }
+
+    static let misread: [(String, [UInt8])] = [
+        ("what lies beyond the end", attribute(0x8022, 4, says: 8)),
+        ("padding beyond the end", attribute(0x8022, 4, says: 5)),
+        ("a MESSAGE-INTEGRITY of 16 bytes", attribute(0x0008, 16)),
+        ("a FINGERPRINT of 8", attribute(0x8028, 8)),
+        ("what follows MESSAGE-INTEGRITY", attribute(0x0008, 20) + attribute(0x0024, 4)),
+        ("what follows FINGERPRINT", attribute(0x8028, 4) + attribute(0x8022, 0)),
+        ("a second USERNAME", attribute(0x0006, 9) + attribute(0x0006, 9)),
+        ("a USERNAME of 514 bytes", attribute(0x0006, 514)),
+        ("a PRIORITY of 8", attribute(0x0024, 8)),
+        ("a USE-CANDIDATE that has a value", attribute(0x0025, 4)),
+        ("an ICE-CONTROLLED of 4", attribute(0x8029, 4)),
+        ("an ICE-CONTROLLING of 4", attribute(0x802A, 4)),
+        ("25 attributes", (0..<25).flatMap { _ in attribute(0x8022, 0) }),
+        ("1,504 bytes", attribute(0x8022, 1_480)),
+    ]
+
+    @Test(arguments: misread)
+    func `pre-check refuses`(_ what: String, _ attributes: [UInt8]) { #expect(!Self.isRead(attributes), "\(what)") }
+
+    static let wellRead: [(String, [UInt8])] = [
+        ("both checksums", attribute(0x0006, 513) + attribute(0x0008, 20) + attribute(0x8028, 4)),
+        ("a nomination", attribute(0x0025, 0) + attribute(0x802A, 8) + attribute(0x0024, 4)),
+        ("24 attributes", (0..<24).flatMap { _ in attribute(0x8022, 0) }),
+        ("1,500 bytes", attribute(0x8022, 1_476)),
+    ]
+
+    @Test(arguments: wellRead)
+    func `pre-check takes`(_ what: String, _ attributes: [UInt8]) { #expect(Self.isRead(attributes), "\(what)") }
+
     @Test func `survives 200,000 mutated messages`() {
         var generator = SplitMix64(seed: 7)
         let agent = STUNAgent()
