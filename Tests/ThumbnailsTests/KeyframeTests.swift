@@ -49,15 +49,23 @@ struct KeyframeTests {
         #expect(seen.middle[0] > 240 && seen.middle[1] < 15 && seen.middle[2] < 15, "\(seen.middle)")
     }
 
-    @Test(arguments: ["1280x720", "720x1280", "160x90"])
-    func `pictures come in every size`(size: String) throws {
-        let unit = try FFmpeg.output([
+    private static func keyframe(_ size: String) throws -> [UInt8] {
+        try FFmpeg.output([
             "-f", "lavfi", "-i", "testsrc2=s=\(size):r=1", "-frames:v", "1", "-c:v", "libx264", "-pix_fmt", "yuv420p",
-            "-profile:v",
-            "baseline", "-f", "h264", "-",
+            "-profile:v", "baseline", "-f", "h264", "-",
         ])
-        let seen = try look(try #require(try jpeg(unit)))
+    }
+
+    @Test(arguments: ["1280x720", "720x1280", "160x90", "4096x2304"])
+    func `pictures come in every size`(size: String) throws {
+        let seen = try look(try #require(try jpeg(Self.keyframe(size))))
         #expect("\(seen.width)x\(seen.height)" == size)
+    }
+
+    @Test(arguments: ["4112x2304", "4096x2320"])
+    func `a picture larger than level 5.1 allows is not decoded`(size: String) throws {
+        let unit = try Self.keyframe(size)
+        #expect(try jpeg(unit) == nil)
     }
 
     @Test
