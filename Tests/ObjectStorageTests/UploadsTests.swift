@@ -104,7 +104,7 @@ struct UploadsTests {
         }
 
         func wait(for count: Int) -> [(key: String, result: UploadResult)] {
-            waitUntil(within: .seconds(120)) { list.withLock { $0.count } >= count }
+            #expect(waitUntil(within: .seconds(120)) { list.withLock { $0.count } >= count })
             return list.withLock { $0 }
         }
     }
