@@ -15,7 +15,7 @@ import Wire
 @Suite("RTMP's way into the hub, allocations", .serialized)
 struct AllocationTests {
     /// Takes packets and keeps nothing.
-    private final class CountingSink: MediaSink {
+    final class CountingSink: MediaSink {
         private(set) var packetCount = 0
 
         func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) { packetCount += packets.count }

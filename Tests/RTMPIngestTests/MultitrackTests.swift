@@ -343,7 +343,9 @@ struct MultitrackTests {
         for (track, size) in [(0, Self.canvas), (1, Self.half), (2, Self.quarter)] as [(UInt8, PictureSize)] {
             rig.header(track, size)
         }
+        let sink = AllocationTests.CountingSink()
         rig.publication.remove(rig.sink)
+        rig.publication.add(sink)
         rig.pipeline.onProgress = nil
         let frames = (0..<3).map { track in
             Self.head(track, 1, isKeyframe: true) + [0, 0, 0] + Self.unit(isKeyframe: true, byteCount: 20_000)
@@ -354,7 +356,9 @@ struct MultitrackTests {
             }
         }
         second(0)
+        let before = sink.packetCount
         #expect(try AllocationCounter.count { second(1) } == 0)
+        #expect(sink.packetCount - before > 3 * 30 * 16)
     }
 }
 

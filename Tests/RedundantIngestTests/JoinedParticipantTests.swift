@@ -122,8 +122,10 @@ final class JoinedParticipantTests {
             encoder.bring(pictures: 100)
             _ = eventually { self.stage.count >= wanted }
         }
+        let before = stage.count
         runs()
         let count = try AllocationCounter.count { runs() }
+        #expect(stage.count >= before + 800)
         // The loop's own deadline, and what its test makes for each turn.
         #expect(count < 50, "\(count) in 100 runs")
     }

@@ -7,12 +7,16 @@ public enum AllocationCounter {
 
     public struct Unavailable: Error {}
 
+    /// The hook is the whole process': tests that run side by side count in turn.
+    private static let turn = Mutex(())
     private static let counted = Atomic<Int>(0)
     private static let countingThread = Atomic<UInt>(0)
     private static let original = Atomic<UInt>(0)
 
     /// How many objects `body` allocates: classes, arrays' storage, boxes, escaping closures.
-    public static func count(_ body: () throws -> Void) throws -> Int {
+    public static func count(_ body: () throws -> Void) throws -> Int { try turn.withLock { _ in try countAlone(body) } }
+
+    private static func countAlone(_ body: () throws -> Void) throws -> Int {
         let symbols = dlopen(nil, RTLD_NOW)
         guard let hook = dlsym(symbols, "_swift_allocObject"),
             let switchSymbol = dlsym(
