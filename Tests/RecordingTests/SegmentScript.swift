@@ -94,7 +94,7 @@ struct SegmentScript {
                     Segment(
                         number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent, time: time))
             case .fragment(let fragment, let duration):
-                let bytes = Array(fragment.parts.joined())
+                let bytes = fragment.parts.reduce(into: [UInt8]()) { $0 += $1 }
                 largestFragment = max(largestFragment, bytes.count)
                 segments[segments.count - 1].fragments.append(bytes)
                 segments[segments.count - 1].duration = duration
