@@ -66,6 +66,33 @@ struct PeerTransportTests {
         port.stop()
     }
 
+    /// The client offers none of ours: its handshake is whole, and there is no key that both know.
+    @Test func `a handshake without a common SRTP profile ends the session`() throws {
+        let certificate = try DTLSCertificate.make()
+        let entry = StubEntry(
+            on: port.context, fingerprints: [CertificateFingerprint(hash: "sha-256", bytes: certificate.fingerprint)])
+        let transport = PeerTransport(
+            entry: entry, port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
+        let client = try DTLSConnection(
+            DTLSContext(certificate, srtpProfiles: "SRTP_AES128_CM_SHA1_32"), role: .client,
+            expecting: [CertificateFingerprint(hash: "sha-256", bytes: entry.transport.certificate.fingerprint)])
+        func deliver() {
+            for datagram in client.takeOutgoing() {
+                datagram.withUnsafeBytes { transport.receiveDTLS($0, on: transport.path) }
+            }
+        }
+        peer.onDatagrams = { batch in
+            for datagram in batch { _ = try? client.receive(UnsafeRawBufferPointer(datagram.payload)) }
+            deliver()
+        }
+        try client.start()
+        deliver()
+        #expect(port.loop.run(until: { transport.isClosed }, within: .seconds(120)))
+        #expect(entry.ended == .refused(Refusal(.noSRTPProfile)))
+        self.transport.end(.shutdown)
+        port.stop()
+    }
+
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
         while scheduler.perform(.authenticated, from: .loopback, {}) {}
         transport.startHandshake()

@@ -139,15 +139,20 @@ final class StubEntry: TransportEntry {
     let purpose = TransportPurpose.publish
     /// Set by the one thread of a test.
     nonisolated(unsafe) var onFinish: () -> Void = {}
+    /// Why it was finished.
+    nonisolated(unsafe) private(set) var ended: SessionEnd?
 
-    init(on context: TransportContext) {
+    init(on context: TransportContext, fingerprints: [CertificateFingerprint] = []) {
         let peer = PeerDescription(
-            isDTLSClient: false, fingerprints: [], iceOptions: [], ufrag: "peer", bundleMids: ["0"], taggedMid: "0",
+            isDTLSClient: false, fingerprints: fingerprints, iceOptions: [], ufrag: "peer", bundleMids: ["0"], taggedMid: "0",
             allowsMixedExtensions: false)
         transport = context.makeState(for: peer, token: Secret("token"), now: EventLoop.monotonicNow())
     }
 
     func reached(_ step: TransportStep, peer: SocketAddress) {}
     func checkRejected() {}
-    func finish(_ reason: SessionEnd) { onFinish() }
+    func finish(_ reason: SessionEnd) {
+        ended = reason
+        onFinish()
+    }
 }
