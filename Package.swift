@@ -170,7 +170,8 @@ let modules: [Module] = [
         [
             "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
             "StageHub", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], isUnsafeChecked: true, embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
+        ], isUnsafeChecked: true, testUses: ["Sockets"],
+        embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(
         "RedundantIngest",
         [
