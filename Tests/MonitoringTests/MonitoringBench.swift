@@ -19,6 +19,7 @@ final class MonitoringBench {
     private let keeper = Keeper()
     private let wall: Clock
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    var wallNow: WallTime { wall.now }
 
     private final class Keeper {
         var kept: [MetricSample] = []
@@ -52,10 +53,11 @@ final class MonitoringBench {
 
     func publish(
         _ participant: String = "p1", stage: String = "abc", session: String? = nil, by ingest: IngestProtocol = .rtmp,
-        contract: ContractStanding? = nil, isStarted: Bool = true
+        as redundancy: Redundancy? = nil, contract: ContractStanding? = nil, isStarted: Bool = true
     ) throws -> Publication {
-        let grant = PublishGrant(
+        var grant = PublishGrant(
             participantID: participant, stageARN: "arn:aws:ivs:us-east-1:0:stage/\(stage)", stageID: stage, credentialHash: "h")
+        grant.redundancy = redundancy
         let lease = PublishLease(participantID: participant, stageID: stage, stageSessionID: "st-1", generation: 1)
         let origin = PublishOrigin(
             sessionID: session ?? "s-\(participant)", source: Self.source, userAgent: "FMLE/3.0",

@@ -52,6 +52,23 @@ struct SessionBoardTests {
         #expect(record.json()["story"]?["warnings"]?.array?.count == 2)
     }
 
+    @Test func `a story has 32 warnings at most, and the latest 32 switches`() throws {
+        let bench = try MonitoringBench()
+        let publication = try bench.publish(as: .joined)
+        for number in 0..<40 {
+            bench.board.note(publication.lease, warnedBy: "rule \(number)", "once")
+            bench.board.note(
+                publication.lease, SourceSwitch(time: bench.wallNow, from: nil, to: 1, reason: "\(number)", gap: nil))
+        }
+        bench.board.note(publication.lease, warnedBy: "rule 31", "again")
+        publication.end(.closed)
+        let record = try #require(bench.board.session(id: "s-p1"))
+        #expect(record.warnings.map(\.rule) == (0..<32).map { "rule \($0)" })
+        #expect(record.warnings.last?.count == 2)
+        let switches = try #require(record.json()["story"]?["switches"]?.array)
+        #expect(switches.compactMap { $0["reason"]?.string } == (8..<40).map { "\($0)" })
+    }
+
     @Test func `refusals are kept in bounded number and counted by reason`() throws {
         let bench = try MonitoringBench()
         for _ in 0..<(SessionBoard.maximumRefused + 5) {

@@ -43,13 +43,27 @@ struct CertificateTests {
         #expect(throws: OpenSSLError.self) { try PrivateKey(pem: Array(pem.utf8)) }
     }
 
-    @Test func `a name cannot smuggle other names into the certificate`() throws {
-        let authority = try Identity.makeAuthority(commonName: "CA", now: Self.now, validFor: .seconds(60))
+    /// As a client that verifies the name sees it.
+    @Test(arguments: [("ok.example", true), ("good.example", false), ("evil.example", false), ("::1", true)])
+    func `a name cannot smuggle other names into the certificate`(_ name: String, _ isCarried: Bool) throws {
+        let authority = try #require(TLSConnectionTests.authority)
         let leaf = try authority.issue(
             commonName: "x", dnsNames: ["good.example,DNS:evil.example", "ok.example"],
-            addresses: [.v6(high: 0, low: 1, scope: 2)],
-            now: Self.now, validFor: .seconds(60))
-        #expect(leaf.certificate.isSigned(by: authority.key))
+            addresses: [.v6(high: 0, low: 1, scope: 2)], now: TLSConnectionTests.now, validFor: .seconds(3_600))
+        let link = try TLSConnectionTests.Link(
+            client: TLSConnectionTests.trusting(), server: TLSContext(server: leaf), name: name)
+        try? link.run()
+        #expect(link.client.isHandshakeCompleted == isCarried)
+    }
+
+    @Test func `a chain has sixteen certificates at most, and its text a mebibyte`() throws {
+        let pem = try Identity.makeAuthority(commonName: "CA", now: Self.now, validFor: .seconds(60)).certificate.pem()
+        let chain = (0..<16).flatMap { _ in pem }
+        #expect(try Certificate.chain(pem: chain).count == 16)
+        #expect(throws: OpenSSLError.self) { try Certificate.chain(pem: chain + pem) }
+        let padded = pem + [UInt8](repeating: 0x0A, count: (1 << 20) - pem.count)
+        #expect(try Certificate.chain(pem: padded).count == 1)
+        #expect(throws: OpenSSLError.self) { try Certificate.chain(pem: padded + [0x0A]) }
     }
 
     @Test func `a key that does not belong to the certificate is refused`() throws {

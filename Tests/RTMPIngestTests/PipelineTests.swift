@@ -146,6 +146,17 @@ struct PipelineTests {
         #expect(packets.map(\.payload) == [[0xFC, 0], [0xFC, 1], [0xFC, 2]])
     }
 
+    @Test func `a frame of sound has 8,192 bytes at most`() throws {
+        let rig = try Rig()
+        let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
+        rig.audio([0x90] + Array("Opus".utf8) + head)
+        for (index, count) in [0, 8_192, 8_193, 2].enumerated() {
+            let frame = [UInt8](repeating: 0xFC, count: count)
+            rig.audio([0x91] + Array("Opus".utf8) + frame, at: Int64(index) * 20)
+        }
+        #expect(rig.sink.packets(of: .audio).map(\.payload.count) == [8_192, 2])
+    }
+
     /// AAC-LC at 48 kHz of one channel, two and six.
     @Test(arguments: [(0x88, false), (0x90, true), (0xB0, true)] as [(UInt8, Bool)])
     func `says of AAC what its Opus is`(_ channels: UInt8, _ isStereo: Bool) throws {
