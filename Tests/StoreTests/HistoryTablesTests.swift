@@ -44,6 +44,36 @@ struct HistoryTablesTests {
         }
     }
 
+    /// As many numbers as `?`, from 1.
+    private static let numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)"
+
+    @Test func `of what waits for a receiver the newest 100,000 are kept`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let outbox = Outbox(database)
+            try outbox.setTargets(["a", "b"])
+            try database.execute(
+                sql: "INSERT INTO outbox (target, sequence) \(Self.numbers) SELECT 'a', n FROM number", arguments: [100_005])
+            try outbox.add(100_006)
+            try outbox.bound()
+            let kept = try waiting(for: "a", database)
+            #expect(kept.count == 100_000 && kept.first == 7)
+            #expect(try waiting(for: "b", database) == [100_006])
+        }
+    }
+
+    /// The bound is looked at with every thousandth.
+    @Test func `of what the cluster has not taken the newest 200,000 are kept`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            try database.execute(
+                sql: "INSERT INTO platformQueue (entry) \(Self.numbers) SELECT '' FROM number", arguments: [200_999])
+            try ForwardingQueue(database).add(HistoryDatabaseTests.participant(5))
+            #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM platformQueue") == 200_000)
+            #expect(try Int.fetchOne(database, sql: "SELECT min(sequence) FROM platformQueue") == 1_001)
+        }
+    }
+
     @Test func `what is of a closed generation is known by its number, also where it was closed twice`() throws {
         defer { history.close() }
         _ = try history.append([HistoryDatabaseTests.participant(5)])
