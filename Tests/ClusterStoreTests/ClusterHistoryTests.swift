@@ -339,7 +339,7 @@ struct ClusterHistoryTests {
         var observers = RedisStore.Observers()
         observers.onLocalEvents = { events in told.withLock { $0 += events } }
         let node = try bench.node("a", observers: observers)
-        guard case .participant(var participant) = Self.participant(7) else { return }
+        guard case .participant(var participant) = Self.participant(7) else { return #expect(Bool(false)) }
         participant.userID = "\u{301}a \"b\"\nq LEFT c\r"
         node.store.record([Self.began("st-1"), .participant(participant), Self.event(.joined, 7), Self.closed(7)])
         try await eventually { told.withLock { $0.contains { $0.name == .left } } }
