@@ -93,6 +93,27 @@ struct PeerTransportTests {
         port.stop()
     }
 
+    @Test func `a handshake that broke may be begun again three times`() throws {
+        let client = try DTLSConnection(DTLSContext(DTLSCertificate.make()), role: .client, expecting: [])
+        try client.start()
+        var hello = try #require(client.takeOutgoing().first)
+        // Behind the record's header, the message's, the version, the random and two empty fields: no cipher suite that we know.
+        let suites = Int(hello[61]) << 8 | Int(hello[62])
+        for index in 63..<(63 + suites) { hello[index] = 0 }
+        let failed = port.context.metrics.failedHandshakes
+        for number in 1...6 {
+            hello.withUnsafeBytes { transport.receiveDTLS($0, on: transport.path) }
+            #expect(port.loop.run(until: { failed.value >= min(number, 4) }, within: .seconds(120)))
+        }
+        // Behind whatever may wait.
+        var isOver = false
+        scheduler.perform(.authenticated, from: .loopback) { isOver = true }
+        #expect(port.loop.run(until: { isOver }, within: .seconds(120)))
+        #expect(failed.value == 4 && !transport.isClosed)
+        transport.end(.shutdown)
+        port.stop()
+    }
+
     @Test func `a ClientHello that is refused its turn is sent when there is room again`() throws {
         while scheduler.perform(.authenticated, from: .loopback, {}) {}
         transport.startHandshake()
