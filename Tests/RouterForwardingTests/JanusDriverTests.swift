@@ -119,6 +119,15 @@ struct JanusAnswerTests {
         #expect(http.asked.last?["id"]?.integer == 5)
     }
 
+    /// In a take-over of or by such a version its process lives on, and destroys what it owns and does not have.
+    @Test func `versions that spare no other process own no mountpoint of ours, and we own theirs`() {
+        let mark = Self.ownership.mark(stageID: "s", generation: 7)
+        let theirs = mark.replacing("stagedoor2:", with: "stagedoor:")
+        #expect(!mark.hasPrefix("stagedoor:"))
+        #expect(mark != theirs)
+        #expect(Self.ownership.owns(theirs))
+    }
+
     @Test func `a mountpoint that is refused is destroyed`() {
         let http = WillingJanus()
         var failures = 0

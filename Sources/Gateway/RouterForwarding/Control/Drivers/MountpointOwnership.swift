@@ -8,17 +8,20 @@ public import Wire
 public struct MountpointOwnership: Sendable, Equatable {
     private let key: Secret
     private let prefix: String
+    /// Of versions that destroy all of theirs that they do not have, a living process's too: they are not to own ours.
+    private let formerPrefix: String
 
     /// - Parameter key: 32 random bytes, kept in the data directory.
     public init(key: Secret) {
         self.key = key
-        prefix = "stagedoor:\(Base64.standard.text(of: Digest.sha256(key.reveal()).prefix(9))) "
+        let name = Base64.standard.text(of: Digest.sha256(key.reveal()).prefix(9))
+        (prefix, formerPrefix) = ("stagedoor2:\(name) ", "stagedoor:\(name) ")
     }
 
     /// - Parameter generation: makes marks, and so secrets, of one stage differ.
     func mark(stageID: String, generation: UInt64) -> String { "\(prefix)\(stageID) \(generation)" }
 
-    func owns(_ mark: String) -> Bool { mark.hasPrefix(prefix) }
+    func owns(_ mark: String) -> Bool { mark.hasPrefix(prefix) || mark.hasPrefix(formerPrefix) }
 
     func secret(of mark: String) -> Secret { Secret(Base64.standard.encode(HMAC.sha256(key: key.reveal(), Array(mark.utf8)))) }
 }
