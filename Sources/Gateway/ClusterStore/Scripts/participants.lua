@@ -3,9 +3,10 @@
 --
 -- A participant's record is JSON: generation of the publish or watching that it tells of, closed (the highest generation that is
 -- over for good), overtaken (the generation of a publish that went on when the present one came, until its node tells of its end),
--- connected, joined (it was connected once), published, publishing, watching (whom, as the keys of an object), node (through
--- which it watches; '' when it does not), recording, replication (its part), and about; nothing here looks into the last but for
--- firstJoinTime, userId and how it published. Numbers that need more than 53 bits are text.
+-- connected, joined (it was connected once; nil where an earlier version wrote the record), published, publishing, watching
+-- (whom, as the keys of an object), node (through which it watches; '' when it does not), recording, replication (its part), and
+-- about; nothing here looks into the last but for firstJoinTime, userId and how it published. Numbers that need more than 53 bits
+-- are text.
 local function load()
     local text = redis.call('HGET', KEYS[2], ARGV[3])
     return text and cjson.decode(text)
