@@ -109,6 +109,16 @@ struct RecordingThumbnailTests {
     }
 
     @Test
+    func `without a segment they tell neither of a beginning nor of an end`() throws {
+        let recording = try Recording(header(), in: environment(try spool()))
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        recording.pictured([7])
+        recording.pause()
+        #expect(storeAll(recording))
+        #expect(keys == ["media/thumbnails/high/1.jpg"] && states == [.stopping, .stopped])
+    }
+
+    @Test
     func `what a former process left of them is stored, and what is not whole is not`() throws {
         let first = try spool()
         var killed: Recording? = try begun(header(), first)

@@ -46,7 +46,7 @@ public protocol RecordingDirector: Sendable {
     /// One object of a recording is under way at a time, and the next comes when it is stored: what a playlist names exists.
     func put(_ upload: Upload)
     /// What is stored before a recording is said to be in that state, such as `events/recording-started.json`. Asked on the
-    /// writer's thread, of the states `active`, `stopped` and `failed`; not of one that stopped before anything was stored.
+    /// writer's thread, of the states `active`, `stopped` and `failed`; not of one that stopped and never was active.
     func documents(of recording: RecordingSummary) -> [StoredObject]
     /// A recording is in another state. Called on the writer's thread, in order.
     func changed(_ recording: RecordingSummary)

@@ -70,8 +70,8 @@ final class Delivery {
         case .storeLatestThumbnail: [objects.latestThumbnail(latest)]
         case .storePlaylist(let isFinal): [objects.playlist(of: book, isFinal: isFinal)]
         case .storeMultivariant(let isFinal): [objects.multivariant(of: book, isFinal: isFinal)]
-        // Nothing came that could be recorded: nothing tells of it.
-        case .conclude(.over) where book.startedAt == nil && book.failure == nil: []
+        // Nobody was told of a beginning: nothing tells of an end.
+        case .conclude(.over) where !book.hasStarted && book.failure == nil: []
         case .conclude(let state): environment.director.documents(of: book.summary(book.publicState(of: state)))
         case .close: []
         }
