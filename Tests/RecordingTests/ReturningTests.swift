@@ -40,6 +40,23 @@ struct ReturningTests {
         }
     }
 
+    /// A small one is stored at once, and an encoder that is refused comes again at once.
+    @Test
+    func `one that is closed already keeps its place from those of its second`() throws {
+        let publish = RecordedPublish(
+            participant: Self.participant, plan: RecordingPlan(bucket: "b"), feed: RecordingFeed(), tracksShareClock: true)
+        let table = RecordingTable()
+        let header = table.header(of: publish, at: Self.began)
+        let recording = try Recording(header, in: environment)
+        recording.begin(expectsVideo: true, tracksShareClock: true)
+        table.add(recording)
+        recording.pause()
+        table.advance(at: Self.began)
+        #expect(recording.book.isClosed && table.header(of: publish, at: Self.began).prefix != header.prefix)
+        table.advance(at: Self.began + .seconds(1))
+        #expect(table.isEmpty)
+    }
+
     /// A window of five minutes outlives a stage session, which ends after three.
     @Test
     func `one goes on in another stage session, and is told of there`() throws {

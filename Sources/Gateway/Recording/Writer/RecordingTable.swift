@@ -1,7 +1,8 @@
 import EventLoop
 import Wire
 
-/// The recordings that are not closed, by their addresses in memory, by which answers find them. Confined to the writer's thread.
+/// The recordings that are not closed, or began just now, by their addresses in memory, by which answers find them. Confined to
+/// the writer's thread.
 final class RecordingTable {
     private var recordings: [ObjectIdentifier: Recording] = [:]
 
@@ -13,9 +14,8 @@ final class RecordingTable {
 
     /// Of a recording that the publish begins. Its prefix names a second, in which another one of the participant may have begun.
     func header(of publish: RecordedPublish, at now: WallTime) -> RecordingHeader {
-        let prefixes = Set(recordings.values.map(\.header.prefix))
         var header = RecordingHeader(publish.participant, publish.plan, began: now)
-        while prefixes.contains(header.prefix) {
+        while recordings.values.contains(where: { $0.header.prefix == header.prefix }) {
             header = RecordingHeader(publish.participant, publish.plan, began: header.began + .seconds(1))
         }
         return header
@@ -34,12 +34,17 @@ final class RecordingTable {
     func tell(_ id: ObjectIdentifier, _ answer: (Recording) -> Void) {
         guard let recording = recordings[id] else { return }
         answer(recording)
-        if recording.advance(at: EventLoop.wallNow()) { recordings[id] = nil }
+        advance(recording, at: EventLoop.wallNow())
     }
 
-    func advance() {
-        let now = EventLoop.wallNow()
-        for (id, recording) in recordings where recording.advance(at: now) { recordings[id] = nil }
+    func advance(at now: WallTime) {
+        for recording in recordings.values { advance(recording, at: now) }
+    }
+
+    /// One that is closed keeps its prefix from others for as long as they could come to it.
+    private func advance(_ recording: Recording, at now: WallTime) {
+        guard recording.advance(at: now), now.isPast(.seconds(1), since: recording.header.began) else { return }
+        recordings[ObjectIdentifier(recording)] = nil
     }
 
     func pause() { for recording in recordings.values { recording.pause() } }

@@ -182,7 +182,7 @@ final class RecordingThread {
     }
 
     private func advance() {
-        recordings.advance()
+        recordings.advance(at: EventLoop.wallNow())
         settle()
     }
 
