@@ -123,8 +123,11 @@ struct ViewerHistoryTests {
     }
 
     @Test
-    func `the first join counts, and no refusal before it`() async throws {
+    func `the first join counts, and no refusal or network test before it`() async throws {
         let lease = try publish(as: "p")
+        let test = try publish(as: "q")
+        leases.publishWasTest(test)
+        leases.release(test)
         leases.watchRefused(watching("v"), Refusal(.participantNotLive))
         leases.publishRefused(grant("q"), protocol: .whip, Refusal(.stageFull))
         for _ in 0..<2 {

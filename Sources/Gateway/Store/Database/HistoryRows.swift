@@ -41,7 +41,8 @@ extension Participant: StoredRecord {
     private static let firstJoin = """
         iif(excluded.isConnected > isConnected AND NOT published AND NOT EXISTS (SELECT 1 FROM event
             WHERE event.stageARN = participant.stageARN AND event.sessionID = participant.sessionID
-                AND event.participantID = participant.participantID AND event.name = '\(ParticipantEvent.Name.joined.rawValue)'),
+                AND event.participantID = participant.participantID AND event.name = '\(ParticipantEvent.Name.joined.rawValue)'
+                AND event.isListed),
             excluded.firstJoinTime, firstJoinTime)
         """
     var values: [(any DatabaseValueConvertible & Sendable)?] {
