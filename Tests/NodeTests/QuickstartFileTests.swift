@@ -53,7 +53,8 @@ struct QuickstartFileTests {
     @Test
     func `the bucket for recordings is named where quickstart has one`() throws {
         var (untouched, said) = (StagedoorConfiguration(), StagedoorConfiguration())
-        said.storage["shows"] = StorageSettings(directory: "/srv/shows")
+        said.storage["recordings"] = StorageSettings(directory: "/srv/shows")
+        said.storage["recordings"]?.bucket = "my.shows"
         QuickstartDefaults.apply(to: &untouched)
         QuickstartDefaults.apply(to: &said)
         var file = Self.file()

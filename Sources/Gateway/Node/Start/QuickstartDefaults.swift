@@ -20,6 +20,6 @@ enum QuickstartDefaults {
 
     /// The name of quickstart's bucket; nil where the configuration names others.
     static func bucketName(in configuration: StagedoorConfiguration) -> String? {
-        configuration.storage[bucket] == nil ? nil : bucket
+        configuration.storage.bucket(bucket).map { _ in bucket }
     }
 }
