@@ -6,7 +6,8 @@ Environment: SOURCE is what is published, a test pattern unless said otherwise. 
 Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera,
 WITHOUT=network one that reaches nobody.
 SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
-NETWORK_CHANGES=1 tells the page that its connection is gone; the log has "went another way" once media goes by new ICE credentials.
+NETWORK_CHANGES=1 tells the page that its connection is gone, and that its session is out of reach at first; the log has "went another
+way" once media goes by new ICE credentials.
 """
 import os
 import sys
@@ -34,9 +35,17 @@ WITHOUT = {
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
 NETWORK_CHANGES = """
 const before = credentials(connection.localDescription.sdp)[0].split(':')[1];
+const send = window.fetch;
+let tries = 0;
+window.fetch = (url, options) => {
+  if (options?.method !== 'PATCH') return send(url, options);
+  tries++;
+  if (tries === 1) return Promise.resolve(new Response('', { status: 503 }));
+  delete connection.connectionState;
+  return send(url, options);
+};
 Object.defineProperty(connection, 'connectionState', { value: 'disconnected', configurable: true });
 connection.onconnectionstatechange();
-delete connection.connectionState;
 const look = setInterval(async () => {
   const stats = await connection.getStats();
   const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
