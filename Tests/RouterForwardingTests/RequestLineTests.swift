@@ -25,7 +25,7 @@ struct RequestLineTests {
         #expect(statuses.allSatisfy { $0 == 200 } && most <= 2)
     }
 
-    /// Another router's lease would end while it waits behind a router's announces.
+    /// A lease would end while it waits behind announces.
     @Test func `what is urgent goes before all that wait`() throws {
         let router = try ExampleRouter()
         let loop = try EventLoop()

@@ -12,7 +12,7 @@ public final class Timeline {
     public init() {}
 
     /// Places an unwrapped stamp of a publisher whose tracks share one clock (RTMP).
-    /// - Returns: session media time, which goes on one frame after the last where stamps jump.
+    /// - Returns: session media time, which goes on one frame after the last where stamps jump, or on our clock after an outage.
     public func place(_ stamp: Duration, of track: TrackID, arrival: MonotonicTime) -> Duration {
         hasStamps = true
         return .nanoseconds(stamps.place(stamp.nanoseconds, of: track, arrival: arrival))
