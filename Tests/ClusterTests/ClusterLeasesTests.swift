@@ -243,6 +243,19 @@ struct ClusterLeasesTests {
     }
 }
 
+@Suite("What leases of a platform know of stages")
+struct ClusterLeaseEnvironmentTests {
+    @Test func `a stage has the ARN that it was made with, whatever the region is now`() throws {
+        let directory = try TemporaryDirectory()
+        let store = try EmbeddedStore(directory: directory.path) { $0.put(Stage.named("one")) }
+        defer { store.close() }
+        let names = ResourceName(region: "eu-west-1")
+        let environment = ClusterLeases.Environment(store: store, names: names)
+        #expect(environment.stageARN("one") == Stage.named("one").arn)
+        #expect(environment.stageARN("gone") == names.arn(.stage, "gone"))
+    }
+}
+
 /// Who of these publishes, as another node answers; nil when it cannot know.
 /// - Parameter surely: so that whoever is missing is gone.
 func live(_ participants: [String], stage: String = "one", surely: Bool = false, asking node: TestNode) -> Set<String>? {

@@ -29,7 +29,9 @@ public final class ClusterLeases: Sendable {
         }
 
         public init(store: any GatewayStore, names: ResourceName) {
-            self.init(state: { store.state }, record: { store.record($0) }, stageARN: { names.arn(.stage, $0) })
+            self.init(
+                state: { store.state }, record: { store.record($0) },
+                stageARN: { store.state.stageARN(ofID: $0, names: names) })
         }
     }
 
