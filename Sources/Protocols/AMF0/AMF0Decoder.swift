@@ -2,8 +2,8 @@ public import Wire
 
 /// Reads AMF 0 values, bounded in depth and number: what a message declares never decides how much is allocated.
 ///
-/// Text that is not UTF-8 is repaired with U+FFFD; of text beyond ASCII the scalars are kept that 256 bytes hold. A declared element
-/// count beyond the bytes at hand is `.truncated`.
+/// Text that is not UTF-8 is repaired with U+FFFD; of text beyond ASCII the scalars are kept that 256 bytes hold. A declared
+/// element count beyond the bytes at hand is `.truncated`.
 ///
 ///     let values = try AMF0Decoder.values(in: message.payload.bytes)
 ///     if values.first?.string == "onMetaData", let width = values.last?.members?["width"]?.number { … }
