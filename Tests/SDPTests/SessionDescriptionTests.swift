@@ -39,6 +39,15 @@ struct SessionDescriptionTests {
         #expect("\(SDPError.malformedText(line: 1))" == "line 1 does not end in CRLF, or is no UTF-8")
     }
 
+    /// What is read is written with CRLF, and has to be read again.
+    @Test func `a line may be as long however it ends`() throws {
+        let title = String(repeating: "\u{E9}", count: 127)
+        let text = Self.minimal.replacing("\r\n", with: "\n").replacing("s=-", with: "s=" + title)
+        let description = try SessionDescription(parsing: Array(text.utf8))
+        #expect(description.sessionName == title)
+        #expect(try SessionDescription(parsing: Array(description.text.utf8)) == description)
+    }
+
     static let refused: [(String, SDPError)] = [
         ("", .malformedLine(line: 1)),
         ("{}", .malformedLine(line: 1)),

@@ -37,14 +37,14 @@ struct SDPLines {
         of slice: ArraySlice<UInt8>, isLast: Bool, number: Int, endings: LineEndings
     ) throws(SDPError) -> String {
         var slice = slice
-        guard slice.count <= SessionDescription.maximumLineLength,
-            slice.count <= SessionDescription.maximumUnicodeLineLength || slice.allSatisfy({ $0 < 0x80 })
-        else { throw .lineTooLong(line: number) }
         if slice.last == 13 {
             slice.removeLast()
         } else if !isLast, endings == .crlf {
             throw .malformedText(line: number)
         }
+        guard slice.count <= SessionDescription.maximumLineLength,
+            slice.count <= SessionDescription.maximumUnicodeLineLength || slice.allSatisfy({ $0 < 0x80 })
+        else { throw .lineTooLong(line: number) }
         guard !slice.contains(where: { $0 == 0 || $0 == 13 }), let text = String(validating: slice, as: UTF8.self) else {
             throw .malformedText(line: number)
         }
