@@ -46,6 +46,19 @@ struct ListenersTests {
         #expect(listeners.places == ["http \(first[0].localAddress)"])
     }
 
+    /// A router on this machine could otherwise name one of them by any address but loopback.
+    @Test
+    func `a listener on all addresses is at each of the machine's`() throws {
+        var configuration = quiet()
+        configuration.http.listen = ListenAddress(SocketAddress(.anyV4, port: 0))
+        let listeners = try Listeners(configuration, workers: 1)
+        let bound = listeners.publicHTTP[0].localAddress
+        let (own, further) = (try #require(IPAddress("192.0.2.7")), try #require(IPAddress("2001:db8::7")))
+        let addresses = listeners.addresses(onInterfaces: [own, further])
+        #expect(addresses == [bound, SocketAddress(own, port: bound.port)], "IPv6 is not among them")
+        #expect(listeners.addresses.contains(SocketAddress(.loopback, port: bound.port)))
+    }
+
     @Test
     func `sockets of another address than the configuration's are left, unless the operator gave them`() throws {
         let first = try BoundSocket.group(.tcp, Self.anyPort, count: 1)

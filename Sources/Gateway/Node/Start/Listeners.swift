@@ -127,9 +127,17 @@ struct Listeners {
         return first.compactMap { name, socket in socket.map { "\(name) \($0.localAddress)" } }
     }
 
-    /// Every address we listen on: no router may send its media's answer there.
-    var addresses: Set<SocketAddress> {
-        Set((publicHTTP + publicHTTPS + rtmp + shared + media + mediaTCP + (admin.map { [$0] } ?? [])).map(\.localAddress))
+    /// Every address we listen on: no router may have our media sent there.
+    var addresses: Set<SocketAddress> { addresses(onInterfaces: InterfaceAddresses.all) }
+
+    /// - Parameter interfaces: the machine's addresses, at each of which a listener on all of them is.
+    func addresses(onInterfaces interfaces: [IPAddress]) -> Set<SocketAddress> {
+        let sockets: [BoundSocket] = publicHTTP + publicHTTPS + rtmp + shared + media + mediaTCP + (admin.map { [$0] } ?? [])
+        let bound = Set(sockets.map(\.localAddress))
+        let further = bound.filter(\.ip.isUnspecified).flatMap { wildcard in
+            interfaces.filter { $0.isV4 || !wildcard.ip.isV4 }.map { SocketAddress($0, port: wildcard.port) }
+        }
+        return bound.union(further)
     }
 
     /// UDP and TCP of one number. A port that the kernel chose for UDP may be taken for TCP: then another one is asked for.
