@@ -142,6 +142,9 @@ public final class Node {
             ])
         StartupLog.sharedPort(listeners.shared, takesICE: shared.webRTC.transport != nil)
         StartupLog.warn(mediaSockets: listeners.media.count, workers: shared.process.workerCount)
+        if !source.isQuickstart {
+            StartupLog.warn(receiveBufferOf: listeners.media.first, wanted: configuration.media.receiveBuffer)
+        }
         StartupLog.warn(configuration, isQuickstart: source.isQuickstart)
         StartupLog.warn(advertised: shared.webRTC.transport?.configuration.advertisedAddresses ?? [])
         notifier?.ready()

@@ -18,6 +18,9 @@ public struct BoundSocket: Sendable {
     /// With the port that the kernel chose where 0 was asked for.
     public let localAddress: SocketAddress
 
+    /// The kernel's room for what arrives, in bytes as it counts them: twice what was asked for, where it granted that.
+    public var receiveBufferBytes: Int { Int(shim_option(descriptor.number, SOL_SOCKET, SO_RCVBUF)) }
+
     /// Adopts a descriptor that is bound already (socket activation, handover).
     public init(adopting descriptor: OwnedDescriptor, _ transport: Transport) throws(SystemError) {
         guard let address = descriptor.localAddress else { throw SystemError(call: "getsockname") }

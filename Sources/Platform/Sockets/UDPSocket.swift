@@ -48,7 +48,8 @@ public final class UDPSocket {
         family = shim_socket_family(descriptor.number)
         batch = loop.resource { ReceiveBatch() }
         shim_prepare_datagrams(descriptor.number, family)
-        grantedReceiveBufferBytes = Self.enlargeBuffers(descriptor.number, receiveBuffer: CInt(clamping: receiveBuffer))
+        Self.enlargeBuffers(descriptor.number, receiveBuffer: CInt(clamping: receiveBuffer))
+        grantedReceiveBufferBytes = socket.receiveBufferBytes
         readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: priority) { [unowned self] in receive() }
     }
 
@@ -93,14 +94,13 @@ public final class UDPSocket {
     }
 
     /// SO_RCVBUFFORCE passes the system's limit with CAP_NET_ADMIN; without it we get what `rmem_max` allows.
-    private static func enlargeBuffers(_ descriptor: CInt, receiveBuffer: CInt) -> Int {
+    private static func enlargeBuffers(_ descriptor: CInt, receiveBuffer: CInt) {
         if shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receiveBuffer) < 0 {
             shim_set_option(descriptor, SOL_SOCKET, SO_RCVBUF, receiveBuffer)
         }
         if shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, bufferBytes) < 0 {
             shim_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, bufferBytes)
         }
-        return Int(shim_option(descriptor, SOL_SOCKET, SO_RCVBUF))
     }
 
     // MARK: - Sending

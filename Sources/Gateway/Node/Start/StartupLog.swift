@@ -22,6 +22,22 @@ enum StartupLog {
             ["hint": "one worker has all WebRTC media: give one media socket for each worker, with ReusePort=yes"])
     }
 
+    /// Warns where the kernel has less room for what arrives at the media port than was asked for: beyond it packets are lost
+    /// before we see them.
+    static func warn(receiveBufferOf media: BoundSocket?, wanted: ByteSize) {
+        guard let media, let hint = receiveBufferHint(granted: media.receiveBufferBytes, wanted: wanted) else { return }
+        Log.event(.warning, "receive_buffer_cut", ["hint": .string(hint)])
+    }
+
+    /// - Parameter granted: bytes, of which the kernel counts two for each that was asked for.
+    /// - Returns: nil where all was granted.
+    static func receiveBufferHint(granted: Int, wanted: ByteSize) -> String? {
+        guard granted < 2 * wanted.bytes else { return nil }
+        // It takes 2,304 of them for a packet of 1,200 bytes.
+        return "UDP receive buffers are cut to \(granted >> 11) KiB, \(granted / 2_304) packets: "
+            + "sysctl -w net.core.rmem_max=\(wanted.bytes) (needless with CAP_NET_ADMIN)"
+    }
+
     /// Warns where nobody has an access key.
     /// - Parameter isQuickstart: it makes a key of its own.
     static func warn(_ configuration: StagedoorConfiguration, isQuickstart: Bool) {
