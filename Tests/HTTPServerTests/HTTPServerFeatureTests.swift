@@ -97,6 +97,20 @@ struct HTTPServerFeatureTests {
         #expect(behind.requests.last?.source.ip == IPAddress("203.0.113.9"))
     }
 
+    @Test func `tells who speaks HTTP to it in the clear that it speaks TLS, also behind a PROXY header`() throws {
+        let material = try TestTLS.material()
+        let server = try ServerUnderTest(tls: material.server)
+        let answer = try server.exchange("POST /whip HTTP/1.1\r\n\(Self.close)\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 400 This port speaks HTTPS"))
+        #expect(server.requests.isEmpty && server.server.counters.malformed.value == 1)
+
+        let behind = try proxied(tls: material.server)
+        let client = try behind.connect()
+        client.stream.write(Self.proxyHeader + Array("GET / HTTP/1.1\r\n\(Self.close)\r\n".utf8))
+        #expect(behind.wait { client.isClosed })
+        #expect(client.text.hasPrefix("HTTP/1.1 400 This port speaks HTTPS") && behind.requests.isEmpty)
+    }
+
     @Test func `event streams send, and notice who leaves`() throws {
         let server = try ServerUnderTest()
         let client = try server.connect()

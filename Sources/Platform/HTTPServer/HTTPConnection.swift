@@ -67,14 +67,14 @@ final class HTTPConnection {
         stream.onDrained = { [unowned self] in drained() }
         deadline.start(
             server.loop.schedule(after: server.configuration.requestTimeout) { [unowned self] in deadlinePassed() })
-        if phase == .idle, let tls { stream.startTLS(tls) }
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
         if phase == .awaitingProxyHeader {
             guard let count = unsafe takeProxyHeader(bytes) else { return 0 }
-            if count > 0 || stream.isTLS || phase == .closing { return count }
+            if count > 0 || phase == .closing { return count }
         }
+        if let tls, !stream.isTLS { return unsafe beginTLS(tls, with: bytes) }
         requests.deliveryBegins()
         let count = unsafe receiveRequest(bytes)
         requests.deliveryEnds(leaving: bytes.count - count)
@@ -138,8 +138,20 @@ final class HTTPConnection {
             }
         }
         deadline.enter(.idle)
-        if let tls { stream.startTLS(tls) }
         return count
+    }
+
+    /// Begins TLS with a client's first bytes, or answers one that speaks HTTP in the clear, whose user wrote `http://`.
+    /// - Returns: how many bytes were consumed; those of TLS are the stream's.
+    private func beginTLS(_ context: TLSContext, with bytes: UnsafeRawBufferPointer) -> Int {
+        // A method's first letter (RFC 9112 §3); no TLS record begins like that (RFC 8446 §5.1).
+        guard let first = unsafe bytes.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else {
+            stream.startTLS(context)
+            return 0
+        }
+        server.count(\.malformed)
+        refuse(ProblemDocument(.badRequest, detail: "This port speaks HTTPS alone: write https:// in the URL."))
+        return bytes.count
     }
 
     private func take(_ event: HTTPRequestParser.Event) {
@@ -208,8 +220,10 @@ final class HTTPConnection {
 
     /// Refuses what is no request, or comes too late, and closes.
     private func refuse(_ problem: ProblemDocument) {
+        var response = problem.response()
+        response.reason = problem.detail  // all that ffmpeg shows
         stream.write(
-            server.configuration.completed(problem.response())
+            server.configuration.completed(response)
                 .serialized(answering: .get, date: server.dateField, isLast: true))
         finish()
     }

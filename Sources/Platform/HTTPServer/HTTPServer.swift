@@ -68,7 +68,7 @@ public final class HTTPServer {
     public var connectionCount: Int { connections.count }
 
     /// Serves connections to a bound socket.
-    /// - Parameter tls: speaks TLS, after the PROXY header if there is one.
+    /// - Parameter tls: speaks TLS, after the PROXY header if there is one; who speaks HTTP in the clear is told so.
     public func listen(on socket: BoundSocket, tls: TLSContext? = nil) throws(SystemError) {
         let box = tls.map(ContextBox.init)
         let listener = try TCPListener(loop: loop, socket: socket) { [unowned self] connection in

@@ -10,7 +10,7 @@ public struct HTTPServerCounters: Sendable {
     public let displaced: Counter
     /// Requests that reached a handler.
     public let requests: Counter
-    /// Requests refused before a handler saw them: malformed, too large.
+    /// Requests refused before a handler saw them: malformed, too large, in the clear where TLS is spoken.
     public let malformed: Counter
     /// Requests, and connections that had none yet, cut by a deadline.
     public let timedOut: Counter
