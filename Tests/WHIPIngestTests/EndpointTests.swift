@@ -3,6 +3,7 @@ import EventLoop
 import Foundation
 import HTTP
 import JSON
+import Monitoring
 import Refusals
 import SDP
 import Settings
@@ -111,6 +112,29 @@ struct EndpointTests {
         #expect(status != 415 || response.headers["Accept-Post"] == "application/sdp")
         #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
         #expect(gateway.leases.liveCount == 0 && gateway.context.directory.count == 0)
+    }
+
+    @Test func `an offer at another server's path is told ours, and the console has it`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": "Bearer alice"]
+        let response = gateway.request(.post, "/live/whip", headers: headers, body: Array(Self.offer.utf8))
+        #expect(response.status == .notFound)
+        #expect(response.reason?.hasPrefix("SD-1137: WHIP is served at /whip") == true)
+        #expect(response.headers["Access-Control-Allow-Origin"] == "*")
+        #expect(gateway.board.refused.map(\.refusal.code) == [.unknownEndpoint])
+        // Players and those without an offer look for something else.
+        #expect(gateway.request(.post, "/whep/stage", headers: headers, body: Array(Self.offer.utf8)).reason == nil)
+        #expect(gateway.request(.post, "/live/whip", headers: ["Content-Type": "text/plain"]).reason == nil)
+        #expect(gateway.board.refused.count == 1)
+    }
+
+    @Test func `the console has an encoder without a token, not one who sends no offer`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        _ = gateway.request(.post, "/whip", headers: ["Content-Type": "text/plain"], body: Array(Self.offer.utf8))
+        _ = gateway.request(.post, "/whip", headers: ["Content-Type": "application/sdp"], body: Array(Self.offer.utf8))
+        #expect(gateway.board.refused.map(\.refusal.code) == [.missingToken])
     }
 
     @Test func `32: a token without the word Bearer is taken`() throws {

@@ -86,6 +86,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case wrongFingerprint = 1131
     case noSRTPProfile = 1132
     case sessionOutOfReach = 1136
+    case unknownEndpoint = 1137
 
     // Subscribers of the embedded router, beside what their offers share with WHIP: 1140 to 1149
     case participantNotLive = 1140

@@ -97,6 +97,7 @@ extension RefusalCode {
         case .wrongFingerprint: RefusalRow("wrong_fingerprint", .rejected, 403)
         case .noSRTPProfile: RefusalRow("no_srtp_profile", .rejected, 422)
         case .sessionOutOfReach: RefusalRow("session_out_of_reach", .rejected, 503)
+        case .unknownEndpoint: RefusalRow("unknown_endpoint", .rejected, 404)
 
         // Subscribers of the embedded router
         case .participantNotLive: RefusalRow("participant_not_live", .rejected, 409, event: "PUBLISHER_NOT_FOUND")
@@ -202,6 +203,8 @@ extension RefusalCode {
         case .wrongFingerprint: "The DTLS certificate is not the one whose fingerprint stood in the offer."
         case .noSRTPProfile: "DTLS agreed on no SRTP profile: enable AEAD_AES_128_GCM or AES128_CM_HMAC_SHA1_80."
         case .sessionOutOfReach: "The process or node that has this session does not answer: try again in a moment."
+        case .unknownEndpoint:
+            "WHIP is served at /whip: use https://HOST:PORT/whip as the server URL, and put the token into the field for it."
 
         // Subscribers of the embedded router
         case .participantNotLive: "Nobody of this id is live on this stage: watch a participant who is publishing now."

@@ -4,6 +4,7 @@ import Foundation
 import GatewayMetrics
 import HTTP
 import MediaContract
+import Monitoring
 import Refusals
 import Settings
 import Sockets
@@ -25,6 +26,7 @@ final class TestGateway: Sendable {
     let reports = StubReports()
     let gate = AdmissionGate(before: StubAuthorizer())
     private let registry = MetricsRegistry()
+    let board: SessionBoard
     var exposition: String { String(decoding: registry.exposition(), as: UTF8.self) }
     let address: SocketAddress
     let output = ForwardedMedia()
@@ -49,7 +51,9 @@ final class TestGateway: Sendable {
         configure(&configuration)
         let transport = try TransportContext(
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
-        let context = WHIPContext(transport: transport, leases: leases, reports: reports, metrics: WHIPMetrics(registry))
+        board = SessionBoard(metrics: registry)
+        let context = WHIPContext(
+            transport: transport, leases: leases, reports: reports, board: board, metrics: WHIPMetrics(registry))
         self.context = context
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
@@ -92,7 +96,8 @@ final class TestGateway: Sendable {
                 switch command {
                 case .stop: loop.stop()
                 case .request(let request, let respond):
-                    if !endpoint.handle(request, respond: { respond($0) }) { respond(HTTPResponse(.notFound)) }
+                    if endpoint.handle(request, respond: { respond($0) }) { return }
+                    if !endpoint.turnAwayStray(request, respond: { respond($0) }) { respond(HTTPResponse(.notFound)) }
                 }
             }
             let front = try TestHTTPFront(loop: loop, endpoint: endpoint, ip: socket.localAddress.ip)

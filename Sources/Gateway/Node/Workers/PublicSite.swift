@@ -59,6 +59,7 @@ final class PublicSite {
             if whep?.handle(request, exchange) == true { return }
             if watch?.handle(request, exchange) == true { return }
             if setup?.handle(request, respond: { exchange.respond($0) }) == true { return }
+            if whip?.turnAwayStray(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
         func server(_ listener: String, _ configuration: HTTPServerConfiguration) -> HTTPServer {

@@ -3,6 +3,7 @@ public import EventLoop
 public import HTTP
 import JSON
 public import MediaContract
+import Monitoring
 import Refusals
 import Settings
 public import StageHub
@@ -78,11 +79,32 @@ public final class WHIPEndpoint {
     private func post(_ request: HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) {
         let post: OfferRequest
         do throws(Refusal) { post = try OfferRequest(request, &rates, now: loop.now) } catch {
-            SessionLog.refused(error, from: request.source, userAgent: request.userAgent, of: nil)
+            note(error, of: request)
             return respond(OfferRequest.response(error))
         }
         if let redirection = proxy?.redirection(of: request) { return respond(redirection) }
         WHIPPost(post, userAgent: request.userAgent, at: self, respond).begin()
+    }
+
+    /// Turns away an offer at a path where nobody takes any, as of those who know another server's URL.
+    /// - Returns: false where the request is no such offer; then `respond` is not called.
+    public func turnAwayStray(_ request: HTTPRequest, respond: (HTTPResponse) -> Void) -> Bool {
+        guard request.method == .post, Self.isOffer(request), !request.path.hasPrefix(Self.playersPrefix) else { return false }
+        let refusal = Refusal(rates.allows(request.source.ip, now: loop.now) ? .unknownEndpoint : .tooManyRequests)
+        note(refusal, of: request)
+        respond(CrossOrigin.allow(refusal.response()))
+        return true
+    }
+
+    private static let playersPrefix = "/whep"
+
+    private static func isOffer(_ request: HTTPRequest) -> Bool { request.contentType?.matches("application/sdp") == true }
+
+    /// A POST was refused before its token was looked at. What has an offer is an encoder: the console shows it too.
+    private func note(_ refusal: Refusal, of request: HTTPRequest) {
+        SessionLog.refused(refusal, from: request.source, userAgent: request.userAgent, of: nil)
+        guard Self.isOffer(request), refusal.code != .tooManyRequests else { return }
+        context.board?.note(RefusedAttempt(refusal, of: nil, by: .whip, from: request.source, userAgent: request.userAgent))
     }
 
     /// A session was answered: it ends when nobody claims it in time.
