@@ -97,6 +97,8 @@ struct EndpointTests {
         ("32: no token", ["Content-Type": "application/sdp"], Array(offer.utf8), 401),
         ("32: bad token", ["Content-Type": "application/sdp", "Authorization": "Bearer bad"], Array(offer.utf8), 401),
         ("32: another scheme", ["Content-Type": "application/sdp", "Authorization": "Basic YTpi"], Array(offer.utf8), 401),
+        ("32: the scheme alone", ["Content-Type": "application/sdp", "Authorization": "Bearer"], Array(offer.utf8), 401),
+        ("32: two words", ["Content-Type": "application/sdp", "Authorization": "Bearer a b"], Array(offer.utf8), 401),
     ]
 
     @Test(arguments: refusals.indices)
@@ -137,10 +139,11 @@ struct EndpointTests {
         #expect(gateway.board.refused.map(\.refusal.code) == [.missingToken])
     }
 
-    @Test func `32: a token without the word Bearer is taken`() throws {
+    @Test(arguments: ["alice", "bearer  alice", "Bearer Bearer alice"])
+    func `32: a token is taken without the word Bearer, and where that was typed too`(credentials: String) throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }
-        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": "alice"]
+        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": credentials]
         #expect(gateway.request(.post, "/whip", headers: headers, body: Array(Self.offer.utf8)).status == .created)
     }
 

@@ -57,11 +57,11 @@ extension TransportContext {
 }
 
 extension HTTPRequest {
-    /// The bearer token; some encoders leave the word `Bearer` out.
+    /// The bearer token. Some encoders leave the word `Bearer` out, and some users type it where the encoder writes it too.
     public var presentedToken: Secret? {
-        if let bearerToken { return bearerToken }
-        guard let value = headers["Authorization"], !value.isEmpty, !value.utf8.contains(0x20) else { return nil }
-        return Secret(value)
+        let words = (headers["Authorization"] ?? "").utf8.split(separator: 0x20).map(Substring.init)
+        let token = words.drop { $0.lowercased() == "bearer" }
+        return token.count == 1 ? token.first.map { Secret($0) } : nil
     }
 
     /// What the client calls itself: the first 256 bytes of that.
