@@ -76,20 +76,25 @@ struct ContractMonitorAudioTests {
     }
 
     @Test
-    func `pictures whose parameter sets never came are no video`() {
-        var feeder = StreamFeeder(.accessUnits)
+    func `pictures whose parameter sets never came are no video, and the sentence says so`() {
+        var feeder = StreamFeeder(.accessUnits, product: "Lavf61")
         for _ in 0..<170 { feeder.feed([SliceBuilder().bytes]) }
-        #expect(feeder.faults == [.missingVideo])
+        #expect(feeder.faults == [.undescribedVideo])
+        let sentence = feeder.sentence ?? "none"
+        #expect(sentence.hasPrefix("video without parameter sets that can be read (required"), "\(sentence)")
+        #expect(sentence.contains("give ffmpeg -flags +global_header"), "\(sentence)")
     }
 
     @Test
-    func `media that nothing can be read of is no track`() {
+    func `media that nothing can be read of is no track, and the sentence says that it came`() {
         var feeder = StreamFeeder(.accessUnits)
-        feeder.monitor.unreadableMediaCame(at: feeder.moment.arrival)
+        feeder.monitor.unreadableAudioCame(at: feeder.moment.arrival)
+        feeder.monitor.unreadableVideoCame(at: feeder.moment.arrival)
         feeder.pass(4.9)
         #expect(feeder.news == [])
         feeder.pass(5.1)
-        #expect(feeder.faults.map(\.rule) == [.tracks])
+        #expect(Set(feeder.faults.map(\.rule)) == [.tracks])
+        #expect(feeder.sentence?.hasPrefix("video without parameter sets that can be read") == true)
     }
 
     @Test

@@ -71,13 +71,15 @@ struct PipelineTests {
         let inspector = FakeInspector()
         let rig = try Rig(inspector)
         _ = rig.pipeline.timePassed(.zero)
-        #expect(!inspector.knowsOfUnreadableMedia)
+        #expect(inspector.unreadable == [])
         rig.video(Self.idr)
+        _ = rig.pipeline.timePassed(.zero)
+        #expect(inspector.unreadable == [.video])
         rig.audio([0xAF, 1, 9, 9])
         #expect(rig.sink.packets.isEmpty)
         #expect(rig.pipeline.counters.unconfigured == 2)
         _ = rig.pipeline.timePassed(.zero)
-        #expect(inspector.knowsOfUnreadableMedia)
+        #expect(inspector.unreadable == [.video, .audio])
     }
 
     @Test func `leaves fillers out and keeps SEI`() throws {
@@ -208,7 +210,7 @@ struct PipelineTests {
 
 final class FakeInspector: MediaInspector {
     private(set) var hasEnded = false
-    private(set) var knowsOfUnreadableMedia = false
+    private(set) var unreadable: Set<MediaKind> = []
     var refusesFrames = false
     var needsBothTracks = true
     var layerNames: [UInt8: String] = [:]
@@ -234,7 +236,8 @@ final class FakeInspector: MediaInspector {
     }
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
-    func unreadableMedia(arrival: MonotonicTime) { knowsOfUnreadableMedia = true }
+    func unreadableVideo(arrival: MonotonicTime) { unreadable.insert(.video) }
+    func unreadableAudio(arrival: MonotonicTime) { unreadable.insert(.audio) }
     func timePassed(_ now: MonotonicTime) -> Refusal? { refusal }
     func ended() { hasEnded = true }
 }

@@ -22,6 +22,9 @@ public enum ContractFault: Equatable, Sendable {
     case audioFormat(sampleRate: Int, channelCount: Int)
     case missingVideo
     case missingAudio
+    /// Frames came, and nothing that says how to decode them.
+    case undescribedVideo
+    case undescribedAudio
     case duration(seconds: Int)
     case audioBitrate(bitsPerSecond: Int)
     case frameRate(framesPerSecond: Double)
@@ -37,7 +40,7 @@ public enum ContractFault: Equatable, Sendable {
         case .videoBitrate: .videoBitrate
         case .audioCodec: .audioCodec
         case .audioFormat: .audioFormat
-        case .missingVideo, .missingAudio: .tracks
+        case .missingVideo, .missingAudio, .undescribedVideo, .undescribedAudio: .tracks
         case .duration: .duration
         case .audioBitrate: .audioBitrate
         case .frameRate: .frameRate
@@ -59,7 +62,7 @@ public enum ContractFault: Equatable, Sendable {
         case .videoBitrate: .bitrateExceeded
         case .audioCodec: .audioCodec
         case .audioFormat: .audioFormat
-        case .missingVideo, .missingAudio: .missingTrack
+        case .missingVideo, .missingAudio, .undescribedVideo, .undescribedAudio: .missingTrack
         case .duration: .durationExceeded
         case .audioBitrate: .bitrateExceeded
         case .frameRate, .keyframeInterval: .videoCodec
@@ -77,7 +80,7 @@ public enum ContractFault: Equatable, Sendable {
         case .videoBitrate: 5
         case .audioCodec: 6
         case .audioFormat: 7
-        case .missingVideo, .missingAudio: 8
+        case .missingVideo, .missingAudio, .undescribedVideo, .undescribedAudio: 8
         case .duration: 9
         case .audioBitrate, .frameRate, .keyframeInterval: 10
         }
@@ -87,7 +90,7 @@ public enum ContractFault: Equatable, Sendable {
     var isLasting: Bool {
         switch self {
         case .videoCodec, .profile, .interlaced, .sliceGroups, .redundantPictures, .resolutionAbove, .resolutionBelow,
-            .audioCodec, .audioFormat, .missingVideo, .missingAudio, .duration:
+            .audioCodec, .audioFormat, .missingVideo, .missingAudio, .undescribedVideo, .undescribedAudio, .duration:
             true
         default: false
         }
@@ -128,6 +131,8 @@ extension ContractFault {
         case .audioFormat(let rate, let channels): "audio of \(Self.kilo(rate)) kHz and \(channels) channels"
         case .missingVideo: "no video within \(rules.tracks.limit.components.seconds) s"
         case .missingAudio: "no audio within \(rules.tracks.limit.components.seconds) s"
+        case .undescribedVideo: "video without parameter sets that can be read"
+        case .undescribedAudio: "audio without a configuration that can be read"
         case .duration(let seconds): "live for \(Self.hours(seconds))"
         case .audioBitrate(let rate): "audio at \(rate / 1_000) kbit/s"
         case .frameRate(let rate): "\(Self.short(rate)) frames a second"
@@ -151,6 +156,7 @@ extension ContractFault {
         case .audioCodec: .only("AAC-LC, Opus")
         case .audioFormat: .only(Self.audioFormats)
         case .missingVideo, .missingAudio: .bound("video and audio are required")
+        case .undescribedVideo, .undescribedAudio: .bound("required in a sequence header before the first frame")
         case .duration: .bound("at most \(Self.hours(Int(rules.publishDuration.limit.inSeconds)))")
         case .audioBitrate: .bound("at most \(rules.audioBitrate.limit / 1_000)", unit: " kbit/s")
         case .frameRate: .only("\(rules.frameRate.minimum) to \(rules.frameRate.maximum)")

@@ -21,6 +21,9 @@ public struct ContractMonitor {
     private var video = ByLayer<VideoState> { VideoState(layer: UInt8($0)) }
     /// A codec came that is not H.264.
     private var hasForeignVideo = false
+    /// By RTMP: frames came, whether anything can be read of them or not.
+    private var hasVideoFrames = false
+    private var hasUnreadableAudio = false
     private var bucket: BitrateBucket
     private var audio = AudioState()
     private var firstArrival: MonotonicTime?
@@ -65,14 +68,25 @@ public struct ContractMonitor {
         findings.timePassed(to: now)
     }
 
-    /// Media came that says nothing of itself: the time in which tracks have to come runs from its first on.
-    public mutating func unreadableMediaCame(at now: MonotonicTime) { mediaCame(at: now) }
+    /// Video came that says nothing of itself: the time in which tracks have to come runs from its first on.
+    public mutating func unreadableVideoCame(at now: MonotonicTime) {
+        hasVideoFrames = true
+        mediaCame(at: now)
+    }
+
+    /// The same of audio.
+    public mutating func unreadableAudioCame(at now: MonotonicTime) {
+        hasUnreadableAudio = true
+        mediaCame(at: now)
+    }
 
     /// A layer that stops is no missing track, nor is one that never came beside others.
     private mutating func judgeTracks(at now: MonotonicTime) {
         findings.judgedAnew([.tracks])
-        if findings.layers.isEmpty, !hasForeignVideo { findings.found(.missingVideo, at: now) }
-        if !audio.isPresent { findings.found(.missingAudio, at: now) }
+        if findings.layers.isEmpty, !hasForeignVideo {
+            findings.found(hasVideoFrames ? .undescribedVideo : .missingVideo, at: now)
+        }
+        if !audio.isPresent { findings.found(hasUnreadableAudio ? .undescribedAudio : .missingAudio, at: now) }
     }
 
     /// Media arrived; looks at the deadlines now and then.
@@ -102,6 +116,7 @@ extension ContractMonitor {
     public mutating func accessUnit(_ found: NALUnitList, layer: UInt8 = 0, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
         guard !isOver, Int(layer) < video.count else { return }
+        hasVideoFrames = true
         let byteCount = video[Int(layer)].accessUnit(found, at: moment, &findings)
         count(byteCount, of: layer, at: moment)
     }

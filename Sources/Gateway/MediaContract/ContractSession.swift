@@ -112,8 +112,11 @@ public final class ContractSession {
 
     // MARK: Time
 
-    /// Media comes that nothing can be read of: without parameter sets, or malformed.
-    public func unreadableMedia(arrival: MonotonicTime) { monitor.unreadableMediaCame(at: arrival) }
+    /// Video comes of which nothing can be read: without a sequence header, or malformed.
+    public func unreadableVideo(arrival: MonotonicTime) { monitor.unreadableVideoCame(at: arrival) }
+
+    /// The same of audio.
+    public func unreadableAudio(arrival: MonotonicTime) { monitor.unreadableAudioCame(at: arrival) }
 
     /// To be called once a second or more often: missing tracks, the longest duration, new rules.
     public func timePassed(_ now: MonotonicTime) -> Refusal? {

@@ -39,6 +39,10 @@ struct EncoderAdvice {
         case .missingAudio:
             pick(ffmpeg: "an audio input, such as -f lavfi -i anullsrc, and -c:a aac", other: "an audio source (silence will do)")
         case .missingVideo: pick(ffmpeg: "a video input and -c:v libx264", other: "a video source")
+        case .undescribedVideo:
+            pick(ffmpeg: "-flags +global_header", other: "the encoder to send SPS and PPS in an AVC sequence header")
+        case .undescribedAudio:
+            pick(ffmpeg: "-bsf:a aac_adtstoasc", other: "the encoder to send an AudioSpecificConfig in an AAC sequence header")
         case .duration: "a new stream"
         case .audioBitrate:
             pick(

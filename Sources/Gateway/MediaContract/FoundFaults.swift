@@ -132,7 +132,8 @@ extension ContractFault {
     /// The same case, whatever was measured.
     fileprivate func isSameKind(as other: ContractFault) -> Bool {
         switch (self, other) {
-        case (.missingVideo, .missingVideo), (.missingAudio, .missingAudio), (.sliceGroups, .sliceGroups),
+        case (.missingVideo, .missingVideo), (.missingAudio, .missingAudio), (.undescribedVideo, .undescribedVideo),
+            (.undescribedAudio, .undescribedAudio), (.sliceGroups, .sliceGroups),
             (.arbitrarySliceOrder, .arbitrarySliceOrder), (.redundantPictures, .redundantPictures), (.profile, .profile),
             (.unjudgedPictures, .unjudgedPictures), (.videoCodec, .videoCodec), (.interlaced, .interlaced):
             true

@@ -28,8 +28,10 @@ public protocol MediaInspector: AnyObject {
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
     /// Frames of an admitted codec turned out not to be decodable.
     func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
-    /// Media comes that nothing can be read of: from the first time on tracks are missing.
-    func unreadableMedia(arrival: MonotonicTime)
+    /// Video has come of which nothing can be read: from the first time on tracks are missing.
+    func unreadableVideo(arrival: MonotonicTime)
+    /// The same of audio.
+    func unreadableAudio(arrival: MonotonicTime)
     /// Called about once a second: what is missing, what takes too long.
     func timePassed(_ now: MonotonicTime) -> Refusal?
     /// The publish is over.

@@ -26,6 +26,8 @@ public final class RTMPPublishPipeline {
     private var furthestAudio: Duration?
     private var gate: PublishGate
     private var hasStarted = false
+    private var hasUnreadableVideo = false
+    private var hasUnreadableAudio = false
     private var metadata: StreamMetadata?
     private var passedOver = PassedOverTracks()
     private var toldPassedOver: MonotonicTime?
@@ -50,6 +52,7 @@ public final class RTMPPublishPipeline {
         var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
         let refusal = video.receive(&message)
         let isFrame = message.counters.videoFrames > counters.videoFrames
+        if message.counters.unreadable > counters.unreadable { hasUnreadableVideo = true }
         counters = message.counters
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
@@ -69,6 +72,7 @@ public final class RTMPPublishPipeline {
         var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
         let refusal = audio.receive(&message)
         let isFrame = message.counters.audioFrames > counters.audioFrames
+        if message.counters.unreadable > counters.unreadable { hasUnreadableAudio = true }
         counters = message.counters
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
         if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
@@ -96,7 +100,8 @@ public final class RTMPPublishPipeline {
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
-        if counters.malformed + counters.unconfigured > 0 { inspector.unreadableMedia(arrival: now) }
+        if hasUnreadableVideo { inspector.unreadableVideo(arrival: now) }
+        if hasUnreadableAudio { inspector.unreadableAudio(arrival: now) }
         let finding = inspector.timePassed(now)
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks
@@ -134,6 +139,9 @@ public struct PipelineCounters: Equatable, Sendable {
     public var otherTracks = 0
     public var videoFrames = 0
     public var audioFrames = 0
+
+    /// Messages of which nothing, or not all, can be read.
+    var unreadable: Int { malformed + unconfigured }
 
     public init() {}
 }
