@@ -2,7 +2,7 @@ import JSON
 import Wire
 
 /// What one node says to another. All of it is in a record too: a lost message costs one renewal at most (docs/design.md 7.4).
-package enum NodeMessage: Hashable, Sendable {
+enum NodeMessage: Hashable, Sendable {
     /// Do you hold this lease, and does it make progress?
     case ask(Question)
     case answer(question: Int, Holding)
@@ -11,14 +11,14 @@ package enum NodeMessage: Hashable, Sendable {
     /// The lease of a lower generation than this one is lost.
     case takenOver(LeaseIdentity)
 
-    package struct Question: Hashable, Sendable {
-        package var number: Int
+    struct Question: Hashable, Sendable {
+        var number: Int
         /// Whom to answer.
-        package var node: String
-        package var lease: LeaseIdentity
+        var node: String
+        var lease: LeaseIdentity
     }
 
-    package enum Holding: Hashable, Sendable {
+    enum Holding: Hashable, Sendable {
         /// - Parameter age: how long ago it last made progress.
         case live(age: Duration)
         case gone
@@ -33,7 +33,7 @@ extension NodeMessage {
     static let possibleAges: ClosedRange<Int64> = 0...86_400_000
 
     /// As it travels: one JSON object.
-    package func serialized() -> [UInt8] { json.serialized() }
+    func serialized() -> [UInt8] { json.serialized() }
 
     private var json: JSONValue {
         switch self {
@@ -56,7 +56,7 @@ extension NodeMessage {
     }
 
     /// Nil for what no node of this version says.
-    package init?(parsing text: [UInt8]) {
+    init?(parsing text: [UInt8]) {
         guard let json = try? JSONValue(parsing: text, limits: Self.limits), let kind = json["kind"]?.string else { return nil }
         let number = json["number"]?.integer.flatMap { Int(exactly: $0) }
         switch (kind, number, LeaseIdentity(json)) {

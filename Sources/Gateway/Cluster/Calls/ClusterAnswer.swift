@@ -1,7 +1,7 @@
-package import Redis
+import Redis
 
 /// What the server answers to a `ClusterCall`.
-package enum ClusterAnswer: Equatable, Sendable {
+enum ClusterAnswer: Equatable, Sendable {
     case claimed(ClaimResult)
     /// In the order of the leases that were asked for.
     case renewed([Renewal])
@@ -19,7 +19,7 @@ package enum ClusterAnswer: Equatable, Sendable {
     /// Carried out, and nothing that matters is answered.
     case done
 
-    package enum ClaimResult: Equatable, Sendable {
+    enum ClaimResult: Equatable, Sendable {
         case granted(GrantedLease)
         case held(by: RemoteLease, remaining: Duration)
         case full
@@ -28,19 +28,19 @@ package enum ClusterAnswer: Equatable, Sendable {
     }
 
     /// What the winner of a claim gets.
-    package struct GrantedLease: Equatable, Sendable {
-        package var generation: UInt64
-        package var session: SharedSession
+    struct GrantedLease: Equatable, Sendable {
+        var generation: UInt64
+        var session: SharedSession
         /// Whose lease was there.
-        package var displaced: Displaced?
+        var displaced: Displaced?
     }
 
-    package struct Displaced: Equatable, Sendable {
-        package var node: String
-        package var lease: EndedLease
+    struct Displaced: Equatable, Sendable {
+        var node: String
+        var lease: EndedLease
     }
 
-    package enum Renewal: Equatable, Sendable {
+    enum Renewal: Equatable, Sendable {
         case ok
         case lost(to: String, generation: UInt64)
         case end(LeaseEnding)
@@ -50,7 +50,7 @@ package enum ClusterAnswer: Equatable, Sendable {
         var isLost: Bool { if case .lost = self { true } else { false } }
     }
 
-    package enum Idleness: Equatable, Sendable {
+    enum Idleness: Equatable, Sendable {
         /// Somebody publishes there.
         case live
         /// No session runs.
@@ -61,24 +61,24 @@ package enum ClusterAnswer: Equatable, Sendable {
         case ended(sessionID: String, [EndedLease])
     }
 
-    package struct StageView: Equatable, Sendable {
-        package var session: SharedSession?
-        package var isRecorded: Bool
-        package var participants: Set<String>
+    struct StageView: Equatable, Sendable {
+        var session: SharedSession?
+        var isRecorded: Bool
+        var participants: Set<String>
     }
 }
 
 /// A lease and the node that has it.
-package struct RemoteLease: Hashable, Sendable {
-    package var node: String
-    package var lease: LeaseIdentity
+struct RemoteLease: Hashable, Sendable {
+    var node: String
+    var lease: LeaseIdentity
 
-    package init(node: String, _ lease: LeaseIdentity) { (self.node, self.lease) = (node, lease) }
+    init(node: String, _ lease: LeaseIdentity) { (self.node, self.lease) = (node, lease) }
 }
 
 extension ClusterAnswer {
     /// Reads what a call's command answered; nil for what no script of ours answers.
-    package init?(_ value: RedisValue, to call: ClusterCall) {
+    init?(_ value: RedisValue, to call: ClusterCall) {
         switch call {
         case .claim(_, let arguments): self.init(claim: value, key: arguments.key)
         case .renew: self.init(renewals: value)

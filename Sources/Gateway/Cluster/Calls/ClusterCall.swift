@@ -3,7 +3,7 @@ import Settings
 import Wire
 
 /// What a node asks of the server. Everything about one stage is one script in the stage's slot (Scripts/).
-package enum ClusterCall: Hashable, Sendable {
+enum ClusterCall: Hashable, Sendable {
     /// - Parameter number: the claim's, by which the answer finds it.
     case claim(number: Int, ClaimArguments)
     case renew(stage: String, [RenewedLease])
@@ -35,33 +35,33 @@ package enum ClusterCall: Hashable, Sendable {
     /// Who counts as alive, and their records.
     case nodes
 
-    package struct ClaimArguments: Hashable, Sendable {
-        package var key: LeaseKey
+    struct ClaimArguments: Hashable, Sendable {
+        var key: LeaseKey
         /// What counts as one publisher: an ingest configuration, or a participant; empty for an audience, which does not count.
-        package var set: String
-        package var credential: String
+        var set: String
+        var credential: String
         /// The generation that may be taken over; 0: none.
-        package var takesOver: UInt64
+        var takesOver: UInt64
         /// In case a session begins.
-        package var sessionID: String
-        package var lowestGeneration: UInt64
-        package var grace: Grace
-        package var isOwnerSilent: Bool
+        var sessionID: String
+        var lowestGeneration: UInt64
+        var grace: Grace
+        var isOwnerSilent: Bool
         /// The generation whose owner is dead, which its encoder may take before it ends; 0: none.
-        package var ofDeadOwner: UInt64
+        var ofDeadOwner: UInt64
     }
 
-    package struct RenewedLease: Hashable, Sendable {
-        package var participantID: String
-        package var generation: UInt64
-        package var set: String
-        package var credential: String
-        package var session: SharedSession
+    struct RenewedLease: Hashable, Sendable {
+        var participantID: String
+        var generation: UInt64
+        var set: String
+        var credential: String
+        var session: SharedSession
     }
 }
 
 /// How much of what others held is to be respected after the server was silent.
-package enum Grace: String, Sendable {
+enum Grace: String, Sendable {
     case none = ""
     /// An expired lease may be live: its node could not renew it.
     case expired
@@ -70,22 +70,22 @@ package enum Grace: String, Sendable {
 }
 
 /// One command as it is sent: a script with its keys and arguments, or a plain command on one key.
-package struct ClusterCommand: Equatable, Sendable {
-    package enum Body: Equatable, Sendable {
+struct ClusterCommand: Equatable, Sendable {
+    enum Body: Equatable, Sendable {
         case script(ClusterScript)
         case plain(String)
     }
 
-    package var body: Body
-    package var keys: [String]
-    package var arguments: [String] = []
+    var body: Body
+    var keys: [String]
+    var arguments: [String] = []
 }
 
 extension ClusterCall {
     /// The number under which renewals note that there are too many publishers.
     static let surplusCode = 1005
 
-    package func command(_ settings: NodeSettings) -> ClusterCommand {
+    func command(_ settings: NodeSettings) -> ClusterCommand {
         let keys = ClusterKeys(prefix: settings.cluster.keyPrefix)
         switch self {
         case .mark(let stages): return plain("SADD", keys.stages(ofNode: settings.nodeID), stages)
@@ -158,11 +158,11 @@ extension Duration {
 }
 
 /// The scripts of `Scripts/`, each carried out as a whole: nothing of others comes between its reads and its writes.
-package enum ClusterScript: CaseIterable, Sendable {
+enum ClusterScript: CaseIterable, Sendable {
     case claim, renew, release, end, sweep, idle, look, begin, announce
     case heartbeat, bury, heard, nodes
 
-    package var source: String { String(decoding: bytes, as: UTF8.self) }
+    var source: String { String(decoding: bytes, as: UTF8.self) }
 
     private var bytes: [UInt8] {
         switch self {
@@ -184,10 +184,8 @@ package enum ClusterScript: CaseIterable, Sendable {
 }
 
 /// The names of what the nodes share (docs/cluster-schema.md). Braces choose the slot of a Redis Cluster.
-package struct ClusterKeys: Sendable {
+struct ClusterKeys: Sendable {
     let prefix: String
-
-    package init(prefix: String) { self.prefix = prefix }
 
     /// Leases, running session, last generation: what the scripts of a stage work on.
     func stage(_ id: String) -> [String] {

@@ -2,11 +2,9 @@ import Admission
 import Refusals
 
 /// Why a lease has to end, as it travels: the number of a refusal and its words.
-package struct LeaseEnding: Hashable, Sendable {
-    package var code: Int
-    package var words: String
-
-    package init(code: Int, words: String) { (self.code, self.words) = (code, words) }
+struct LeaseEnding: Hashable, Sendable {
+    var code: Int
+    var words: String
 }
 
 extension LeaseEnding {

@@ -1,17 +1,15 @@
 /// One participant of one stage, as the keys of its slot name them.
-package struct LeaseKey: Hashable, Sendable {
-    package var stageID: String
-    package var participantID: String
-
-    package init(stageID: String, participantID: String) { (self.stageID, self.participantID) = (stageID, participantID) }
+struct LeaseKey: Hashable, Sendable {
+    var stageID: String
+    var participantID: String
 }
 
 /// A participant's lease: which one of all that it ever had.
-package struct LeaseIdentity: Hashable, Sendable {
-    package var key: LeaseKey
-    package var generation: UInt64
+struct LeaseIdentity: Hashable, Sendable {
+    var key: LeaseKey
+    var generation: UInt64
 
-    package init(_ key: LeaseKey, generation: UInt64) { (self.key, self.generation) = (key, generation) }
+    init(_ key: LeaseKey, generation: UInt64) { (self.key, self.generation) = (key, generation) }
 }
 
 extension LeaseIdentity {
@@ -26,18 +24,16 @@ extension LeaseIdentity {
 }
 
 /// The running session of a stage, as the nodes share it.
-package struct SharedSession: Hashable, Sendable {
-    package var id: String
+struct SharedSession: Hashable, Sendable {
+    var id: String
     /// Milliseconds since 1970, by the server's clock.
-    package var start: Int64
-
-    package init(id: String, start: Int64) { (self.id, self.start) = (id, start) }
+    var start: Int64
 }
 
 /// A publish that is over, whoever held it: its node is dead, or has lost it.
-package struct EndedLease: Hashable, Sendable {
-    package var lease: LeaseIdentity
-    package var sessionID: String
+struct EndedLease: Hashable, Sendable {
+    var lease: LeaseIdentity
+    var sessionID: String
 
-    package init(_ lease: LeaseIdentity, sessionID: String) { (self.lease, self.sessionID) = (lease, sessionID) }
+    init(_ lease: LeaseIdentity, sessionID: String) { (self.lease, self.sessionID) = (lease, sessionID) }
 }

@@ -1,8 +1,8 @@
-package import Admission
-package import Wire
+import Admission
+import Wire
 
 /// What a `NodeMachine` wants done. Whoever runs it does so in this order.
-package enum ClusterAction: Equatable, Sendable {
+enum ClusterAction: Equatable, Sendable {
     /// Asks the server; `NodeMachine.answered` is told the answer, or that there is none.
     case call(ClusterCall)
     case send(NodeMessage, to: String)
@@ -34,7 +34,7 @@ package enum ClusterAction: Equatable, Sendable {
     case looked(number: Int, ClusterAnswer.StageView?)
     case nodesChanged
 
-    package enum Refused: Equatable, Sendable {
+    enum Refused: Equatable, Sendable {
         case full
         case inUse
         /// The server does not answer, or nobody knows yet who holds what.

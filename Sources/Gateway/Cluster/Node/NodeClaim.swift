@@ -1,16 +1,16 @@
 import Wire
 
 /// A publish that asks for its lease, or those who watch a stage and need one for all of them.
-package struct NodeClaim: Sendable {
-    package var number: Int
-    package var key: LeaseKey
+struct NodeClaim: Sendable {
+    var number: Int
+    var key: LeaseKey
     /// Which of the stage's publishers it counts as: the encoders of one ingest configuration are one. Empty for those who watch.
-    package var set: String
-    package var credential: String
+    var set: String
+    var credential: String
     /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
-    package var takesOver: Bool
+    var takesOver: Bool
     /// Its credential is proof enough without the cluster (`ClusterSettings.degraded`).
-    package var isToken: Bool
+    var isToken: Bool
 
     var phase = Phase.new
     var patienceEnds = MonotonicTime.zero
@@ -36,7 +36,7 @@ package struct NodeClaim: Sendable {
         case waiting(until: MonotonicTime)
     }
 
-    package init(number: Int, key: LeaseKey, set: String, credential: String, takesOver: Bool, isToken: Bool) {
+    init(number: Int, key: LeaseKey, set: String, credential: String, takesOver: Bool, isToken: Bool) {
         (self.number, self.key, self.set, self.credential) = (number, key, set, credential)
         (self.takesOver, self.isToken) = (takesOver, isToken)
     }

@@ -1,16 +1,16 @@
 import Admission
 import Refusals
 import Settings
-package import Wire
+import Wire
 
 /// One node's leases, claims and care for other nodes (docs/design.md 7.4). Pure: no clock, no sockets, no randomness.
 ///
 /// Every input returns what is to be done: the same inputs give the same actions in the same order. `deadline` says when to call
 /// `timePassed`. Only what was *read* ends live media: a higher generation, or the word that it has to end. A renewal that failed
 /// never does.
-package struct NodeMachine: Sendable {
-    package let settings: NodeSettings
-    package private(set) var outage: Outage
+struct NodeMachine: Sendable {
+    let settings: NodeSettings
+    private(set) var outage: Outage
 
     private let environment: Environment
     private var held = HeldLeases()
@@ -23,17 +23,13 @@ package struct NodeMachine: Sendable {
     private var renewalAt: MonotonicTime
 
     /// What a value cannot know of itself: chance, and the date.
-    package struct Environment: Sendable {
-        package var makeSessionID: @Sendable () -> String
-        package var wallNow: @Sendable () -> WallTime
-
-        package init(makeSessionID: @escaping @Sendable () -> String, wallNow: @escaping @Sendable () -> WallTime) {
-            (self.makeSessionID, self.wallNow) = (makeSessionID, wallNow)
-        }
+    struct Environment: Sendable {
+        var makeSessionID: @Sendable () -> String
+        var wallNow: @Sendable () -> WallTime
     }
 
     /// - Parameter now: the moment; heartbeats begin with the connection.
-    package init(settings: NodeSettings, environment: Environment, now: MonotonicTime) {
+    init(settings: NodeSettings, environment: Environment, now: MonotonicTime) {
         (self.settings, self.environment) = (settings, environment)
         outage = Outage(
             silence: settings.cluster.silence, grace: settings.cluster.grace, interval: settings.cluster.heartbeatInterval)
@@ -43,25 +39,25 @@ package struct NodeMachine: Sendable {
     }
 
     /// What this node tells others of itself; JSON.
-    package var record: String {
+    var record: String {
         get { heartbeat.record }
         set { heartbeat.record = newValue }
     }
 
     /// Nodes that count as alive, and their records.
-    package var nodes: [String: String] { heartbeat.nodes }
+    var nodes: [String: String] { heartbeat.nodes }
 
-    package func holds(stage: String) -> Bool { held.contains(stage: stage) }
+    func holds(stage: String) -> Bool { held.contains(stage: stage) }
 
     // MARK: - Time
 
     /// When `timePassed` has something to do at the latest.
-    package var deadline: MonotonicTime {
+    var deadline: MonotonicTime {
         let waits = [claims.deadline, owners.deadline, displacements.deadline]
         return waits.reduce(min(renewalAt, heartbeat.dueAt)) { first, wait in min(first, wait ?? first) }
     }
 
-    package mutating func timePassed(_ now: MonotonicTime) -> [ClusterAction] {
+    mutating func timePassed(_ now: MonotonicTime) -> [ClusterAction] {
         var actions: [ClusterAction] = []
         for question in owners.takeUnanswered(now) { actions += ownerIsSilent(question.number, question.asker, now) }
         for claim in claims.due(now) { actions += goOn(claim, now) }
@@ -80,12 +76,12 @@ package struct NodeMachine: Sendable {
     // MARK: - The server
 
     /// - Parameter runID: which process of the server answers; nil where that is not known.
-    package mutating func connected(runID: String?, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func connected(runID: String?, _ now: MonotonicTime) -> [ClusterAction] {
         outage.connected(runID: runID, at: now)
         return comeBack(now)
     }
 
-    package mutating func disconnected() { outage.disconnected() }
+    mutating func disconnected() { outage.disconnected() }
 
     /// What is held comes first, with what was given back meanwhile; then that we live.
     private mutating func comeBack(_ now: MonotonicTime) -> [ClusterAction] {
@@ -95,7 +91,7 @@ package struct NodeMachine: Sendable {
     }
 
     /// - Parameter answer: nil when there is none: whether it was carried out is then unknown.
-    package mutating func answered(
+    mutating func answered(
         _ call: ClusterCall, _ answer: ClusterAnswer?, sentAt: MonotonicTime, _ now: MonotonicTime
     ) -> [ClusterAction] {
         let isBack = noteAnswer(to: call, isThere: answer != nil, sentAt: sentAt, now)
@@ -157,7 +153,7 @@ package struct NodeMachine: Sendable {
 /// Keeping leases, giving them back, and losing them by what was read.
 extension NodeMachine {
     /// What other nodes said may have been missed: a renewal reads it in the records.
-    package mutating func renewNow(_ now: MonotonicTime) -> [ClusterAction] { renewAll(now) }
+    mutating func renewNow(_ now: MonotonicTime) -> [ClusterAction] { renewAll(now) }
 
     private mutating func renewAll(_ now: MonotonicTime) -> [ClusterAction] {
         renewalAt = now + settings.cluster.renewalInterval
@@ -176,7 +172,7 @@ extension NodeMachine {
     }
 
     /// Gives a lease back; another one of the same participant stays.
-    package mutating func release(_ lease: LeaseIdentity, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func release(_ lease: LeaseIdentity, _ now: MonotonicTime) -> [ClusterAction] {
         guard let known = held.release(lease) else { return [] }
         if outage.isAway {
             held.releaseLater(known)
@@ -185,13 +181,13 @@ extension NodeMachine {
         return [.call(.release(known))]
     }
 
-    package mutating func releaseHeld(_ key: LeaseKey, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func releaseHeld(_ key: LeaseKey, _ now: MonotonicTime) -> [ClusterAction] {
         guard let entry = held[key] else { return [] }
         return release(LeaseIdentity(key, generation: entry.granted), now)
     }
 
     /// Ends a participant's publish, or all of a stage, wherever they live.
-    package mutating func end(stage: String, participant: String?, _ ending: LeaseEnding) -> [ClusterAction] {
+    mutating func end(stage: String, participant: String?, _ ending: LeaseEnding) -> [ClusterAction] {
         let ends = held.asGranted(ofStage: stage, participant: participant).map { ClusterAction.end($0, LeaseEnd(ending)) }
         return ends + [.call(.end(stage: stage, participant: participant, ending))]
     }
@@ -204,7 +200,7 @@ extension NodeMachine {
 
 /// Asking for leases: of the server, and of the owner of a live one.
 extension NodeMachine {
-    package mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
         var claim = claim
         claim.patienceEnds = now + settings.cluster.claimPatience
         return claims.add(claim) ? begin(claim.number, now) : []
@@ -364,7 +360,7 @@ extension NodeMachine {
     }
 
     /// Nobody here waits for that lease any more.
-    package mutating func watchEnded(_ watch: Int) { owners.endWatch(watch) }
+    mutating func watchEnded(_ watch: Int) { owners.endWatch(watch) }
 
     /// - Parameter number: of the question.
     private mutating func ownerAnswered(_ number: Int, _ holding: NodeMessage.Holding, _ now: MonotonicTime) -> [ClusterAction] {
@@ -419,7 +415,7 @@ extension NodeMachine {
     }
 
     /// What is known of a stage, beginning a session where one is needed.
-    package mutating func look(at stage: String, number: Int, begins: Bool) -> [ClusterAction] {
+    mutating func look(at stage: String, number: Int, begins: Bool) -> [ClusterAction] {
         if outage.isAway { return [.looked(number: number, nil)] }
         guard begins else { return [.call(.look(stage: stage, number: number))] }
         return [.call(.begin(stage: stage, sessionID: environment.makeSessionID(), number: number))]
@@ -437,7 +433,7 @@ extension NodeMachine {
 
 /// What other nodes say.
 extension NodeMachine {
-    package mutating func received(_ message: NodeMessage, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func received(_ message: NodeMessage, _ now: MonotonicTime) -> [ClusterAction] {
         switch message {
         case .ask(let question):
             guard let lease = held.asGranted(question.lease) else {
@@ -455,7 +451,7 @@ extension NodeMachine {
     }
 
     /// What was found out about a lease of this node for another one.
-    package func inspected(_ question: NodeMessage.Question, _ holding: NodeMessage.Holding) -> [ClusterAction] {
+    func inspected(_ question: NodeMessage.Question, _ holding: NodeMessage.Holding) -> [ClusterAction] {
         [.send(.answer(question: question.number, holding), to: question.node)]
     }
 }

@@ -1,15 +1,15 @@
-package import Wire
+import Wire
 
 /// Whether the server answers, and how long after a silence what others held is still theirs.
 ///
 /// While the server is silent nobody can renew: when it is back, every lease has expired or, where it forgot, is gone. Whoever
 /// asked first would take live keys. So a node first renews what it holds, and for a while takes nothing of others. A server that
 /// refuses what is written, as with a full disk or memory, is as silent as one that does not answer.
-package struct Outage: Sendable {
+struct Outage: Sendable {
     private let silence: Duration
     private let grace: Duration
     private let interval: Duration
-    package private(set) var isAway = true
+    private(set) var isAway = true
     private var lastAnswer: MonotonicTime?
     private var runID: String?
     private var graceEnd: MonotonicTime?
@@ -26,13 +26,13 @@ package struct Outage: Sendable {
     static let promptness = Duration.seconds(1)
 
     /// - Parameter interval: of heartbeats.
-    package init(silence: Duration, grace: Duration, interval: Duration) {
+    init(silence: Duration, grace: Duration, interval: Duration) {
         (self.silence, self.grace, self.interval) = (silence, grace, interval)
     }
 
     /// The server is there: everything that is held has to be renewed.
     /// - Parameter runID: which process of the server it is; nil where that is not known.
-    package mutating func connected(runID: String?, at now: MonotonicTime) {
+    mutating func connected(runID: String?, at now: MonotonicTime) {
         (isAway, steadySince, lastBeat) = (false, now, now)
         let hasRefused = isRefusing(at: now)
         refusingSince = nil
@@ -46,10 +46,10 @@ package struct Outage: Sendable {
         }
     }
 
-    package mutating func disconnected() { isAway = true }
+    mutating func disconnected() { isAway = true }
 
     /// - Returns: whether this answer ends a silence: then everything that is held has to be renewed now.
-    package mutating func answered(sentAt: MonotonicTime, at now: MonotonicTime) -> Bool {
+    mutating func answered(sentAt: MonotonicTime, at now: MonotonicTime) -> Bool {
         defer { lastAnswer = now }
         guard now - max(sentAt, lastAnswer ?? sentAt) > silence else { return false }
         begin(.expired, at: now)
@@ -58,7 +58,7 @@ package struct Outage: Sendable {
 
     /// - Parameter isWritten: whether the server has written the heartbeat down.
     /// - Returns: whether this ends a time in which it wrote nothing: then everything that is held has to be renewed now.
-    package mutating func heartbeatWritten(_ isWritten: Bool, at now: MonotonicTime) -> Bool {
+    mutating func heartbeatWritten(_ isWritten: Bool, at now: MonotonicTime) -> Bool {
         guard isWritten else {
             refusingSince = refusingSince ?? now
             return false
@@ -73,7 +73,7 @@ package struct Outage: Sendable {
     func isRefusing(at now: MonotonicTime) -> Bool { refusingSince.map { now - $0 > silence } ?? false }
 
     /// Leases of a stage could not be renewed though the server was there: one server of several was silent.
-    package mutating func begin(_ kind: Grace, at now: MonotonicTime) {
+    mutating func begin(_ kind: Grace, at now: MonotonicTime) {
         let isOver = graceEnd.map { now >= $0 } ?? true
         if kind == .unknown || isOver { self.kind = kind }
         graceEnd = now + grace
@@ -81,7 +81,7 @@ package struct Outage: Sendable {
 
     /// A heartbeat, or a question after another node's: the same server has both.
     /// - Parameter sentAt: when it was sent; nil when there is no answer.
-    package mutating func heartbeatAnswered(sentAt: MonotonicTime?, at now: MonotonicTime) {
+    mutating func heartbeatAnswered(sentAt: MonotonicTime?, at now: MonotonicTime) {
         defer { lastBeat = now }
         guard let sentAt, now - sentAt <= Self.promptness else { return steadySince = now }
         // Who told it nothing for a while does not know what it did.
@@ -89,11 +89,11 @@ package struct Outage: Sendable {
     }
 
     /// From when on a silence of that length is the other node's own, and not one of the server.
-    package func trust(inSilenceOf silence: Duration) -> MonotonicTime {
+    func trust(inSilenceOf silence: Duration) -> MonotonicTime {
         max(steadySince + silence, catchUpEnd, graceEnd ?? .zero)
     }
 
-    package func grace(at now: MonotonicTime) -> Grace {
+    func grace(at now: MonotonicTime) -> Grace {
         if let graceEnd, now < graceEnd { return kind }
         return isRefusing(at: now) ? .expired : .none
     }
