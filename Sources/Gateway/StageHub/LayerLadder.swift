@@ -28,8 +28,9 @@ struct LayerLadder {
 
         /// - Returns: whether it was paused just now, or goes on.
         mutating func noteActivity(at now: MonotonicTime) -> Bool {
-            defer { layer.isActive = now - lastArrival <= patience }
-            return layer.isActive != (now - lastArrival <= patience)
+            let isActive = now - lastArrival <= patience
+            defer { layer.isActive = isActive }
+            return layer.isActive != isActive
         }
     }
 

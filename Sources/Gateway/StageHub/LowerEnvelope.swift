@@ -13,6 +13,7 @@ public struct LowerEnvelope {
 
     public init() {}
 
+    /// - Parameter value: of either sign; all of one envelope in one unit.
     public mutating func observe(_ value: Int64, at now: MonotonicTime) {
         let current = now.nanoseconds / 1_000_000_000
         if second < current { turn(to: current) }

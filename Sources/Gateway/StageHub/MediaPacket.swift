@@ -9,10 +9,12 @@ public import Wire
     public var sequenceNumber: Int64
     /// Unwrapped RTP time: 90,000 a second for video, 48,000 for audio.
     public var timestamp: Int64
+    /// The last packet of an access unit, or the first of a talkspurt (RFC 3550 §5.1).
     public var marker: Bool
     /// Bytes that stand before `payload`, such as a FU-A indicator and header; `headCount` of them, at most 4.
     public var head: UInt32
     public var headCount: UInt8
+    /// What follows `head`; without it the whole RTP payload.
     public var payload: UnsafeRawBufferPointer
 
     /// - Parameter head: the bytes before the payload, first byte in the low bits.

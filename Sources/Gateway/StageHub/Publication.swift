@@ -4,7 +4,9 @@ public import Wire
 
 /// One participant's live publish on its worker: the ingest writes, the sinks read. Confined to the worker.
 public final class Publication {
+    /// Whose publish it is, and on which stage.
     public let grant: PublishGrant
+    /// The right by which it is live.
     public let lease: PublishLease
     public let ingestProtocol: IngestProtocol
     /// Nil where nobody asks: in tests, and for the router's conformance check.
@@ -13,14 +15,11 @@ public final class Publication {
     public let counters: PublishCounters
     /// Media time → wall clock, one for all tracks; sinks make their sender reports from it.
     public let timeline: Timeline
+    /// By track, as far as they are known.
     public private(set) var formats: [TrackID: TrackFormat] = [:]
-    /// The layers of video whose size is known, best first.
-    public var layers: [VideoLayer] { original?.layers ?? ladder.layers }
-    /// What the layers are called, by place; empty where there is only one.
-    public var layerNames: [UInt8: String] {
-        if let original { return original.layerNames }
-        return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
-    }
+    /// Nil before it is known, and where the hub's audio packets are what came.
+    public private(set) var sourceAudioFormat: SourceAudioFormat?
+    /// Whom sinks ask for keyframes; nil where nobody can be asked.
     public weak var source: (any MediaSource)?
     /// Whose media this is, where the participant publishes on another stage.
     private let original: Publication?
@@ -33,7 +32,6 @@ public final class Publication {
     private var receivers: [any MediaSink] = []
     /// The observers that keep audio as it came. Replaced as well.
     private var sourceAudioReceivers: [any SourceAudioSink] = []
-    public private(set) var sourceAudioFormat: SourceAudioFormat?
 
     public init(
         grant: PublishGrant, lease: PublishLease, ingestProtocol: IngestProtocol, origin: PublishOrigin? = nil,
@@ -49,6 +47,17 @@ public final class Publication {
         (self.grant, self.lease, ingestProtocol) = (grant, lease, original.ingestProtocol)
         (self.origin, self.original, counters, timeline) = (origin, original, original.counters, original.timeline)
     }
+
+    /// The layers of video whose size is known, best first.
+    public var layers: [VideoLayer] { original?.layers ?? ladder.layers }
+
+    /// What the layers are called, by place; empty where there is only one.
+    public var layerNames: [UInt8: String] {
+        if let original { return original.layerNames }
+        return ladder.isLayered ? layers.reduce(into: [:]) { $0[$1.track.layer] = $1.name.rawValue } : [:]
+    }
+
+    // MARK: - Who is told
 
     /// Adds an observer and tells it the formats and layers known so far.
     public func add(observer: any PublicationObserver) {
@@ -66,6 +75,7 @@ public final class Publication {
         if let sourceAudioFormat { sink.sourceAudioChanged(to: sourceAudioFormat) }
     }
 
+    /// The sink is told nothing more, not even the end, and its limit is lifted.
     public func remove(_ sink: any MediaSink) {
         observers = observers.filter { $0 !== sink }
         stopForwarding(to: sink)
@@ -85,6 +95,9 @@ public final class Publication {
         if limits.values.min() != former { source?.limitBitrate(limits.values.min()) }
     }
 
+    // MARK: - What the ingest tells
+
+    /// Tells who observes, where the format is another one than before.
     public func setFormat(_ format: TrackFormat, of track: TrackID) {
         guard formats[track] != format else { return }
         formats[track] = format
@@ -114,6 +127,7 @@ public final class Publication {
         for observer in observers { observer.layersChanged() }
     }
 
+    /// A track fell silent, or goes on.
     public func muteChanged(_ track: TrackID, isMuted: Bool) {
         for observer in observers { observer.muteChanged(track, isMuted: isMuted) }
     }
@@ -131,6 +145,9 @@ public final class Publication {
     /// Called by a sink whose router has answered.
     public func announced() { source?.announced() }
 
+    // MARK: - Media
+
+    /// Hands one run to all sinks, one after another. Payloads need to be valid until this returns.
     public func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         if ladder.isLayered, run.track.kind == .video, ladder.heard(run.track, at: run.arrival) { tellLayers() }
         for receiver in receivers { unsafe receiver.forward(packets, of: run) }
@@ -148,6 +165,7 @@ public final class Publication {
         for receiver in sourceAudioReceivers { unsafe receiver.forwardSourceAudio(frame, at: mediaTime, arrival: arrival) }
     }
 
+    /// The publish is over: all who observe are told so, once, and nothing after that.
     public func end(_ reason: SessionEnd) {
         let ending = observers
         (observers, receivers, sourceAudioReceivers) = ([], [], [])

@@ -8,6 +8,7 @@ public final class PublishCounters: Sendable {
 
     /// By layer; without simulcast only the first is in use.
     public let video = (0..<maximumLayerCount).map { _ in TrackCounters() }
+    /// Of the one track that goes on.
     public let audio = TrackCounters()
     /// RTP packets that never came.
     public let lost = WorkerCount()
@@ -31,6 +32,7 @@ public final class PublishCounters: Sendable {
         return microseconds < 0 ? nil : .microseconds(microseconds)
     }
 
+    /// A new smoothed time; of it whole microseconds are kept.
     public func measured(roundTrip: Duration) {
         roundTripMicroseconds.store(roundTrip.nanoseconds / 1_000, ordering: .relaxed)
     }
@@ -63,6 +65,7 @@ public final class TrackCounters: Sendable {
         return size == 0 ? nil : (Int(size >> 32), Int(size & 0xFFFF_FFFF))
     }
 
+    /// By new parameter sets, in pixels after cropping.
     public func setPictureSize(width: Int, height: Int) {
         size.store(UInt64(width) << 32 | UInt64(height), ordering: .relaxed)
     }

@@ -11,6 +11,7 @@ public struct TrackNumbering {
 
     public let clockRate: Int64
     @usableFromInline var sequenceConstant: Int64 = 0
+    /// What is added to the publisher's timestamps.
     public internal(set) var timestampConstant: Int64 = 0
     /// The first packet's.
     public let firstSequenceNumber: Int64
@@ -56,6 +57,8 @@ public struct TrackNumbering {
         return (sequenceNumber &- newest.input).magnitude > Self.maximumStep
     }
 
+    /// Numbers a packet of the publisher; after a jump or a change the constants are chosen anew.
+    /// - Returns: the extended sequence number and the unwrapped RTP time to send it with.
     @inlinable
     public mutating func number(_ sequenceNumber: Int64, _ timestamp: Int64, arrival: MonotonicTime) -> (Int64, Int64) {
         if startsAnew || isJump(sequenceNumber) { chooseConstants(sequenceNumber, timestamp, arrival) }
