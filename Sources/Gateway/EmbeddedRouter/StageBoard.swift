@@ -1,6 +1,6 @@
-import Refusals
 public import Admission
 import EventLoop
+import Refusals
 public import StageHub
 public import Wire
 

@@ -1,6 +1,6 @@
+import Admission
 import EventLoop
 public import GatewayMetrics
-import Admission
 public import StageHub
 import Thumbnails
 public import Transcoding

@@ -1,6 +1,6 @@
-import SDP
 import RTCP
 import RTP
+import SDP
 import StageHub
 import WebRTCTransport
 import Wire

@@ -1,6 +1,6 @@
-import Refusals
 import EventLoop
 import GatewayMetrics
+import Refusals
 import StageHub
 import Wire
 

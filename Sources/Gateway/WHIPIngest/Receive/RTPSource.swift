@@ -1,4 +1,3 @@
-import RTCP
 import RTP
 import StageHub
 import Wire
@@ -51,52 +50,4 @@ struct RTPSource {
     }
 
     private static let maximumUnanswered = 256
-}
-
-/// What a receiver report tells of one source (RFC 3550 §6.4.1, A.3, A.8).
-struct SourceStatistics {
-    private var base: Int64?
-    private var highest: Int64 = 0
-    private(set) var received = 0
-    private var expectedPrior = 0
-    private var receivedPrior = 0
-    private var transit: Int64?
-    /// In units of the source's clock, 1/16ths kept as the RFC's sample code does.
-    private var jitterBySixteen: Int64 = 0
-    private var lastReport: (compactNTP: UInt32, arrival: MonotonicTime)?
-
-    var jitter: UInt32 { UInt32(truncatingIfNeeded: jitterBySixteen >> 4) }
-    var expected: Int { base.map { Int(highest - $0 + 1) } ?? 0 }
-
-    mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, arrival: MonotonicTime, clockRate: Int64) {
-        if base == nil { (base, highest) = (sequenceNumber, sequenceNumber) }
-        highest = max(highest, sequenceNumber)
-        received += 1
-        // The arrival in the source's clock: seconds and rest apart, so that nothing overflows.
-        let (seconds, rest) = arrival.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let local = seconds &* clockRate &+ rest * clockRate / 1_000_000_000
-        let now = Int64(UInt32(truncatingIfNeeded: local) &- timestamp)
-        if let transit {
-            let difference = abs(Int64(Int32(truncatingIfNeeded: now - transit)))
-            jitterBySixteen += difference - (jitterBySixteen + 8) >> 4
-        }
-        transit = now
-    }
-
-    mutating func senderReported(_ report: SenderReport, at now: MonotonicTime) { lastReport = (report.compactNTP, now) }
-
-    mutating func report(of ssrc: UInt32, at now: MonotonicTime) -> ReportBlock {
-        let (expectedInterval, receivedInterval) = (expected - expectedPrior, received - receivedPrior)
-        (expectedPrior, receivedPrior) = (expected, received)
-        let lostInterval = max(0, expectedInterval - receivedInterval)
-        let fraction = expectedInterval > 0 ? min(255, lostInterval * 256 / expectedInterval) : 0
-        let range = ReportBlock.cumulativeLostRange
-        let delay =
-            lastReport.map { UInt32(truncatingIfNeeded: (now - $0.arrival).nanoseconds / 1_000 * 65_536 / 1_000_000) } ?? 0
-        return ReportBlock(
-            ssrc: ssrc, fractionLost: UInt8(fraction),
-            cumulativeLost: Int32(max(Int(range.lowerBound), min(Int(range.upperBound), expected - received))),
-            extendedHighestSequenceNumber: UInt32(truncatingIfNeeded: highest), jitter: jitter,
-            lastSenderReport: lastReport?.compactNTP ?? 0, delaySinceLastSenderReport: delay)
-    }
 }
