@@ -8,13 +8,9 @@ public import Sockets
 /// It waits, because there is no loop yet that could be kept from anything. Whatever throws ends the successor, and with
 /// it the connection: then the predecessor (`HandoverMachine`) goes on as if nothing had been.
 public final class Succession {
-    /// How long each answer may take: the predecessor writes what waits for its store, and no more.
-    static let patience = Duration.seconds(10)
-
-    /// Where the running process waits for its successor.
-    public static func path(in directory: String) -> String { directory + "/handover.sock" }
-
+    /// What the predecessor has said of itself.
     public let offer: HandoverOffer
+    /// Its descriptors, by what each is for.
     public private(set) var sockets: [SocketRole: OwnedDescriptor] = [:]
     private let descriptor: OwnedDescriptor
     private var machine = SuccessionMachine()
@@ -89,6 +85,12 @@ public final class Succession {
             return (try MessageCodec.decode(HandoverMessage.self, from: bytes), descriptors)
         }
     }
+
+    /// Where the running process waits for its successor.
+    public static func path(in directory: String) -> String { directory + "/handover.sock" }
+
+    /// How long each answer may take: the predecessor writes what waits for its store, and no more.
+    static let patience = Duration.seconds(10)
 }
 
 /// Why a process does not take another one's place, in words for whoever started it.

@@ -25,9 +25,6 @@ final class RTMPConnection {
         case closed
     }
 
-    /// More unread answers than this are not gathered for a peer that floods us with questions.
-    private static let maximumPendingWriteByteCount = 64 << 10
-
     let id: UInt64
     /// Keeps its connections until it forgets them, and so outlives them.
     unowned let ingest: RTMPIngest
@@ -116,7 +113,7 @@ final class RTMPConnection {
         do throws(RTMPError) {
             while let event = try unsafe session.nextEvent(in: bytes, at: &offset) {
                 handshakeCompleted()
-                handle(event)
+                take(event)
                 guard case .session = phase else { return bytes.count }
             }
         } catch {
@@ -165,15 +162,9 @@ final class RTMPConnection {
         }
     }
 
-    private static let httpAnswer: [UInt8] = {
-        let body = "This port takes RTMP and RTMPS from encoders, not HTTP. WHIP has a port of its own.\n"
-        let head = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
-        return Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
-    }()
-
     // MARK: - Events
 
-    private func handle(_ event: RTMPEvent) {
+    private func take(_ event: RTMPEvent) {
         switch event {
         case .connect(let request):
             // What speaks against it is said to its publish: OBS shows nobody why a connect is refused.
@@ -218,8 +209,6 @@ final class RTMPConnection {
             publish.refuse(Refusal(.authorityUnavailable))
         }
     }
-
-    private static let applicationName = "app"
 
     // MARK: - What its publish has to say
 
@@ -275,9 +264,6 @@ final class RTMPConnection {
         session.ping(stamp: UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000))
         flush()
     }
-
-    /// Seconds.
-    private static let pingInterval: Int64 = 30
 
     // MARK: - Time
 
@@ -339,4 +325,19 @@ final class RTMPConnection {
         phase = .closed
         ingest.forget(self)
     }
+
+    // MARK: - Constants
+
+    /// More unread answers than this are not gathered for a peer that floods us with questions.
+    private static let maximumPendingWriteByteCount = 64 << 10
+    /// The application of the URL that the API hands out (`rtmp://…/app/`).
+    private static let applicationName = "app"
+    /// Seconds.
+    private static let pingInterval: Int64 = 30
+    /// To whoever took the port for one of HTTP.
+    private static let httpAnswer: [UInt8] = {
+        let body = "This port takes RTMP and RTMPS from encoders, not HTTP. WHIP has a port of its own.\n"
+        let head = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+        return Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }()
 }

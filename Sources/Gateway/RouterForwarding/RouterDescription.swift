@@ -28,8 +28,6 @@ struct RouterDescription: Sendable {
         static let rid: UInt8 = 2
     }
 
-    static func mid(of kind: MediaKind) -> String { kind == .video ? "0" : "1" }
-
     /// Canonical name and stream of all tracks.
     var participantID: String
     /// Decimal digits; the generation of the announce.
@@ -46,6 +44,8 @@ struct RouterDescription: Sendable {
         (self.participantID, self.sessionVersion, self.address) = (participantID, sessionVersion, address)
         (self.tracks, self.isOffer) = (tracks, isOffer)
     }
+
+    static func mid(of kind: MediaKind) -> String { kind == .video ? "0" : "1" }
 
     /// The description as text. With `crypto` it holds a key: never log it.
     var text: String {

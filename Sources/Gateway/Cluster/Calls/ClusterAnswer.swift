@@ -145,12 +145,6 @@ extension ClusterAnswer {
         self = .swept(left: Int(left), EndedLease.list(elements.dropFirst(), stage: stage))
     }
 
-    /// Milliseconds, a day. A longer silence counts as a day, and one below zero as none.
-    private static let longestSilence: Int64 = 86_400_000
-
-    /// Milliseconds; a session that idles for longer is asked for again.
-    private static let longestWait: Int64 = 3_600_000
-
     private init?(idleness value: RedisValue, stage: String) {
         guard let elements = value.elements, let kind = elements.first?.text else { return nil }
         switch (kind, elements.dropFirst().first) {
@@ -170,6 +164,11 @@ extension ClusterAnswer {
         let session = words[0].isEmpty ? nil : SharedSession(words[0...1])
         self = .looked(StageView(session: session, isRecorded: words[2] == "1", participants: Set(words.dropFirst(3))))
     }
+
+    /// Milliseconds, a day. A longer silence counts as a day, and one below zero as none.
+    private static let longestSilence: Int64 = 86_400_000
+    /// Milliseconds; a session that idles for longer is asked for again.
+    private static let longestWait: Int64 = 3_600_000
 }
 
 extension ClusterAnswer.Renewal {

@@ -23,6 +23,10 @@ struct PendingMedia {
     private(set) var byteCount = 0
     /// Pictures are not shown in the order in which they come.
     private(set) var isReordered = false
+    /// Where the run of audio that is being written ends so far.
+    private var runEnd: Int64?
+    /// Where the last picture that was cut ends: no decoding time is before it.
+    private var videoEnd: Int64 = 0
 
     mutating func append(_ sample: Video, _ bytes: [UInt8]) {
         if let last = video.last, sample.timestamp < last.timestamp { isReordered = true }
@@ -103,9 +107,4 @@ struct PendingMedia {
         runEnd = nil
         return run
     }
-
-    /// Where the run of audio that is being written ends so far.
-    private var runEnd: Int64?
-    /// Where the last picture that was cut ends: no decoding time is before it.
-    private var videoEnd: Int64 = 0
 }

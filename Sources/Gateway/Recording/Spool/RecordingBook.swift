@@ -25,6 +25,12 @@ struct RecordingBook {
         var byteCount: Int
     }
 
+    /// A file that is stored next.
+    enum Missing: Equatable {
+        case initialization(Int)
+        case segment(Int)
+    }
+
     private(set) var header: RecordingHeader
     private(set) var initializations: [Initialization] = []
     private(set) var segments: [Segment] = []
@@ -119,9 +125,6 @@ struct RecordingBook {
     /// When it was certainly recorded, or its publish ended.
     var lastHeard: WallTime { pausedSince ?? segments.last.map { $0.start.date + $0.duration } ?? header.began }
 
-    /// More segments than a node has in its spool that nobody knows of.
-    private static let roomForFormer = 1_000
-
     private var storedSegments: ArraySlice<Segment> { segments[..<storedCount] }
 
     /// Those that lie in the spool still. Segments are stored in their order.
@@ -138,12 +141,7 @@ struct RecordingBook {
     /// When the first of what is stored was; nil while nothing is.
     var startedAt: WallTime? { storedSegments.first?.start.date ?? (hasStoredThumbnail ? header.began : nil) }
 
-    /// What is stored next: a segment's initialization before it.
-    enum Missing: Equatable {
-        case initialization(Int)
-        case segment(Int)
-    }
-
+    /// What of the segments is stored next, a segment's initialization before it; nil while the next one still grows.
     var missing: Missing? {
         guard let segment = spooledSegments.first, segment.isEnded else { return nil }
         let map = initializations.last { $0.number == segment.start.map }
@@ -200,6 +198,9 @@ struct RecordingBook {
         guard let first = stored.first, first.width > 0 else { return stored.first }
         return stored.max { $0.width * $0.height < $1.width * $1.height }
     }
+
+    /// More segments than a node has in its spool that nobody knows of.
+    private static let roomForFormer = 1_000
 }
 
 extension RecordingBook.Segment {

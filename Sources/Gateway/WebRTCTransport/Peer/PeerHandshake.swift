@@ -115,7 +115,7 @@ final class PeerHandshake {
             let event = try step(connection)
             if case .completed = event { roundTrip = flightSentAt.map { port.loop.now - $0 } }
             sendFlights(of: connection)
-            handle(event)
+            take(event)
         } catch {
             sendFlights(of: connection)
             failed(error)
@@ -141,7 +141,7 @@ final class PeerHandshake {
 
     // MARK: - What comes of it
 
-    private func handle(_ event: DTLSConnection.Event) {
+    private func take(_ event: DTLSConnection.Event) {
         switch event {
         case .none: break
         case .closedByPeer: transport.end(.closed)
