@@ -282,10 +282,7 @@ extension Node {
                     loops: instruments.loops, readiness: { readiness.all },
                     metrics: { instruments.metrics.exposition() }),
                 api: api, events: events,
-                operators: OperatorAPI(
-                    whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"),
-                    report: report, setup: shared.setup, redundancy: shared.redundancy,
-                    thumbnails: recorder.recordings.thumbnails),
+                operators: makeOperatorAPI(report, recorder),
                 metrics: try MetricsDesk(
                     loop: loop, api: api, sampler: sampler, store: gatewayStore, names: store.names),
                 files: try RecordedFiles(
@@ -295,6 +292,12 @@ extension Node {
                     reservations.follow(gatewayStore.state)
                     revocations.follow()
                 }))
+    }
+
+    private func makeOperatorAPI(_ report: OverviewReport, _ recorder: RecordingService) -> OperatorAPI {
+        OperatorAPI(
+            whip: shared.webRTC.whip, descriptions: DescriptionFiles(directory: directory.path + "/sdp"), report: report,
+            setup: shared.setup, redundancy: shared.redundancy, thumbnails: recorder.recordings.thumbnails)
     }
 
     private func makeControlPlane(_ storage: StorageService, _ revocations: Revocations) throws -> ControlPlane {

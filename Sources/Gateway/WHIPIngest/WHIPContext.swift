@@ -57,6 +57,11 @@ public final class WHIPContext: Sendable {
                     refusal, of: entry.grant, by: .whip, from: entry.source, userAgent: entry.userAgent,
                     wasLive: entry.story.contains(.leaseGranted), sessionID: entry.id))
         }
+        perform(actions)
+    }
+
+    /// What a publish leaves to be done when it has ended.
+    private func perform(_ actions: [PublishMachine.Action]) {
         for action in actions {
             switch action {
             case .fail(let lease, let refusal): reports?.publishFailed(lease, refusal)

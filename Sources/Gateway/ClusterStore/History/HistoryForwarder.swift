@@ -48,13 +48,7 @@ struct HistoryForwarder {
                 generation: generation)
             return try close(event, origin)
         case .wasTest(let stageARN, let sessionID, let participantID, let generation):
-            let stageID = ResourceName.identifier(inARN: stageARN)
-            _ = try server.run(
-                HistoryScript.wasTest,
-                keys(stageARN, sessionID, participantID) + [
-                    schema.sessions(ofStage: stageID), schema.session(sessionID, ofStage: stageID),
-                ],
-                arguments(origin, participantID, generation: generation) + [RedisArgument(sessionID)])
+            try forget(stageARN, sessionID, participantID, generation, origin)
         case .metrics(let samples): try forward(samples, origin, now)
         case .delivered, .forwarded: break
         }
@@ -141,6 +135,19 @@ struct HistoryForwarder {
                 RedisArgument(line.prefix), RedisArgument(lifetimeOfRunning.wholeSeconds), RedisArgument(line.kind.rawValue),
                 RedisArgument(line.node), RedisArgument(line.text),
             ])
+    }
+
+    /// A publish was a network test: no list has it, unless its participant did more in the session.
+    private func forget(
+        _ stageARN: String, _ sessionID: String, _ participantID: String, _ generation: UInt64, _ origin: Origin
+    ) throws(StoreError) {
+        let stageID = ResourceName.identifier(inARN: stageARN)
+        _ = try server.run(
+            HistoryScript.wasTest,
+            keys(stageARN, sessionID, participantID) + [
+                schema.sessions(ofStage: stageID), schema.session(sessionID, ofStage: stageID),
+            ],
+            arguments(origin, participantID, generation: generation) + [RedisArgument(sessionID)])
     }
 
     /// - Parameter event: the LEFT that follows; its user is known to the database only, as are those who watched through a node.

@@ -62,13 +62,8 @@ final class PublicSite {
             if whip?.turnAwayStray(request, respond: { exchange.respond($0) }) == true { return }
             exchange.respond(ProblemDocument(.notFound, detail: "Nothing is served at \(request.path)."))
         }
-        func server(_ listener: String, _ configuration: HTTPServerConfiguration) -> HTTPServer {
-            let counters = HTTPServerCounters(metrics, listener: listener)
-            let server = HTTPServer(loop: loop, configuration: configuration, counters: counters, handler: answer)
-            server.onExhausted = { Log.cannotAccept(listener, $0) }
-            return server
-        }
-        let (http, https) = (server("http", environment.http), server("https", environment.https))
+        let http = Self.makeServer("http", loop: loop, environment.http, metrics, answer)
+        let https = Self.makeServer("https", loop: loop, environment.https, metrics, answer)
         if let socket = sockets.http { try http.listen(on: socket) }
         if let socket = sockets.https { try https.listen(on: socket, tls: environment.tls) }
         (self.https, servers) = (https, [http, https])
@@ -76,6 +71,17 @@ final class PublicSite {
 
     /// Serves a stream of the shared port, as HTTPS.
     func adopt(_ stream: TCPStream) { https.adopt(stream) }
+
+    /// - Parameter listener: what counters and the log call it.
+    private static func makeServer(
+        _ listener: String, loop: EventLoop, _ configuration: HTTPServerConfiguration, _ metrics: MetricsRegistry,
+        _ answer: @escaping HTTPServer.Handler
+    ) -> HTTPServer {
+        let counters = HTTPServerCounters(metrics, listener: listener)
+        let server = HTTPServer(loop: loop, configuration: configuration, counters: counters, handler: answer)
+        server.onExhausted = { Log.cannotAccept(listener, $0) }
+        return server
+    }
 
     /// Nil where WHIP is not served.
     private static func makeWHIP(loop: EventLoop, _ environment: Environment) throws -> WHIPEndpoint? {
