@@ -38,9 +38,6 @@ struct ReplicaMachine: Sendable {
         case over
     }
 
-    private static let firstPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(30)
-
     /// It was active before, so that a refusal that may pass does not end it. Of a first start, whoever asked for it hears at once.
     private let isReturning: Bool
     private var state = State.new
@@ -138,6 +135,9 @@ struct ReplicaMachine: Sendable {
         case .new, .claiming, .waiting, .over: return []
         }
     }
+
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(30)
 }
 
 extension Refusal {

@@ -10,9 +10,6 @@ struct WindowMachine: Sendable {
         case forget(Replication)
     }
 
-    /// One that nobody acts on by then has no publisher that could; longer than whoever asked for it waits.
-    static let startPatience = Duration.seconds(30)
-
     /// One publish of a source that was lost: whoever comes back and is lost again, maybe between two looks, has a window of its own.
     private struct Loss: Hashable {
         var key: Replication.Key
@@ -60,4 +57,7 @@ struct WindowMachine: Sendable {
         absent[loss] = since
         return now - since >= .seconds(Int64(replication.reconnectWindow)) ? .stop(replication) : nil
     }
+
+    /// One that nobody acts on by then has no publisher that could; longer than whoever asked for it waits.
+    static let startPatience = Duration.seconds(30)
 }

@@ -28,13 +28,6 @@ struct SentPackets {
         func isAwaited(at now: UInt32) -> Bool { byteCount > 0 && now &- sent < SentPackets.patienceMicroseconds }
     }
 
-    /// A fifth of a second at 2.5 Mbit/s. Where feedback takes longer, there is more room.
-    static let initialCount = 64
-    /// Two seconds at 8.5 Mbit/s.
-    static let maximumCount = 2_048
-    /// Feedback about older ones says nothing of now.
-    private static let patienceMicroseconds: UInt32 = 2_000_000
-
     private var entries = [Entry](repeating: Entry(), count: initialCount)
     /// The number that the next packet gets; ours count from 0 and are sent modulo 65,536.
     private(set) var next: Int64 = 0
@@ -94,6 +87,12 @@ struct SentPackets {
     private func place(of number: Int64) -> Int { Int(number) & (entries.count - 1) }
 
     private static let deltaUnit: Int64 = 250_000
+    /// A fifth of a second at 2.5 Mbit/s. Where feedback takes longer, there is more room.
+    static let initialCount = 64
+    /// Two seconds at 8.5 Mbit/s.
+    static let maximumCount = 2_048
+    /// Feedback about older ones says nothing of now.
+    private static let patienceMicroseconds: UInt32 = 2_000_000
 }
 
 /// The reference time of feedback, 24 bits of 64 ms, unwrapped to nanoseconds.

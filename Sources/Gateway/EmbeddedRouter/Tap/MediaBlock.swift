@@ -100,11 +100,6 @@ final class MediaBlock: Sendable {
 
 /// The blocks of one publication. Grows to what its readers hold, up to its bound; then packets are not copied but counted.
 struct MediaBlockPool {
-    /// Two thirds of a second at 800 blocks a second, 10 MB: the readers keep half a second for retransmission.
-    static let maximumBlocks = 512
-    /// Half a second of video that is kept for retransmission, and as much behind, at 60 frames of two blocks a second.
-    private static let reservedBlocks = 128
-
     /// Those that were lent once come first.
     private var blocks: [MediaBlock] = []
     private var usedCount = 0
@@ -128,4 +123,9 @@ struct MediaBlockPool {
         usedCount += 1
         return blocks[usedCount - 1]
     }
+
+    /// Two thirds of a second at 800 blocks a second, 10 MB: the readers keep half a second for retransmission.
+    static let maximumBlocks = 512
+    /// Half a second of video that is kept for retransmission, and as much behind, at 60 frames of two blocks a second.
+    private static let reservedBlocks = 128
 }

@@ -16,9 +16,6 @@ final class ViewerAllowances: Sendable {
         var bitsPerSecond: Int
     }
 
-    /// What a session may always take: sound.
-    static let least = 150_000
-
     private let bitsPerSecond: Int
     /// Of each viewer its sessions, oldest first; there are no more than subscribers.
     private let sessions = Lock<[ViewerKey: [Session]]>([:])
@@ -46,4 +43,7 @@ final class ViewerAllowances: Sendable {
             if sessions[viewer]?.isEmpty == true { sessions[viewer] = nil }
         }
     }
+
+    /// What a session may always take: sound.
+    static let least = 150_000
 }

@@ -12,11 +12,6 @@ import Wire
 /// stream lives, so that an expired token ends it; one that was taken away ends it at once (`ViewerRegistry`). Confined to the
 /// worker's loop.
 public final class WatchEndpoint {
-    /// Often enough that an expired token sees little more; a token known to be genuine costs no signature.
-    static let authorizationInterval = Duration.seconds(30)
-    /// The gateway's clock, by which the page tells how old a picture is.
-    static let clockInterval = Duration.seconds(5)
-
     let loop: EventLoop
     let board: StageBoard
     private let viewers: ViewerRegistry
@@ -77,6 +72,11 @@ public final class WatchEndpoint {
         }
         streams = [:]
     }
+
+    /// Often enough that an expired token sees little more; a token known to be genuine costs no signature.
+    static let authorizationInterval = Duration.seconds(30)
+    /// The gateway's clock, by which the page tells how old a picture is.
+    static let clockInterval = Duration.seconds(5)
 }
 
 // MARK: - Streams

@@ -6,9 +6,6 @@ enum WatchResource: Equatable {
     case events(stageID: String)
     case asset(WatchAsset)
 
-    /// Longer than any stage's id.
-    private static let maximumStageIDLength = 128
-
     /// Nil for paths that are not the watch page's.
     init?(_ request: HTTPRequest) {
         guard let segments = request.pathSegments, segments.first == "watch", segments.count >= 2 else { return nil }
@@ -27,6 +24,9 @@ enum WatchResource: Equatable {
     var allowedMethods: String {
         if case .events = self { "GET, OPTIONS" } else { "GET, HEAD" }
     }
+
+    /// Longer than any stage's id.
+    private static let maximumStageIDLength = 128
 }
 
 /// The files of the watch page, as they stand in the program.

@@ -7,8 +7,6 @@ import Wire
 
 /// The name of a node among those of its cluster, which stands in the ids of WHIP sessions.
 enum NodeName {
-    static let ofOneAlone = "n1"
-
     /// The operator's, or else one that is made at the first start and kept in `DIR/node`.
     static func load(_ configured: String, from directory: borrowing DataDirectory) throws -> String {
         if !configured.isEmpty { return configured }
@@ -24,18 +22,20 @@ enum NodeName {
     private static func isName(_ bytes: Data) -> Bool {
         (1...32).contains(bytes.count) && bytes.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
     }
+
+    static let ofOneAlone = "n1"
 }
 
 /// The key by which WHIP sessions' ids are bound to their tokens: whoever is asked for a session of another node, or of the process
 /// before this one, has the same.
 enum SessionKey {
-    private static let byteCount = 32
-
     /// - Parameter inherited: of the process whose place is taken.
     static func load(_ cluster: ClusterSettings, inherited: [UInt8]?) throws -> Secret {
         guard cluster.isConfigured else { return Secret(inherited ?? Random.bytes(count: byteCount)) }
         return try PlatformKey(file: cluster.platformKeyFile).derived(for: "sessions")
     }
+
+    private static let byteCount = 32
 }
 
 extension PlatformKey {

@@ -23,9 +23,6 @@ struct DrainPlan: Sendable {
         case finish
     }
 
-    /// Streams that were told to end and do not are left behind after so long.
-    static let maximumLinger: Duration = .seconds(5)
-
     private(set) var phase = Phase.grace
     private let settings: DrainSettings
     private let startedAt: MonotonicTime
@@ -70,6 +67,9 @@ struct DrainPlan: Sendable {
         (closedCount, lastClose) = (closedCount + count, now)
         return count
     }
+
+    /// Streams that were told to end and do not are left behind after so long.
+    static let maximumLinger: Duration = .seconds(5)
 }
 
 /// How many streams may be ended now, shared by the workers that end them: each takes all, and gives back what it has not used.

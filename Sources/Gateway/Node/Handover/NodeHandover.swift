@@ -46,10 +46,6 @@ final class NodeHandover {
         case answered(Int, HandedResponse)
     }
 
-    /// Processes with sessions before the one that serves: an old one and the new one that an even newer one, or the old program
-    /// again, takes the place of. With more, every datagram of the oldest would be handed on too often.
-    static let maximumPredecessors = 2
-
     /// Why nobody can take our place now; nil when somebody can.
     var obstacle: () -> String? = { nil }
 
@@ -312,6 +308,10 @@ final class NodeHandover {
         case .storeNotResumed(let error): Log.event(.error, "store_not_resumed", ["because": .string("\(error)")])
         }
     }
+
+    /// Processes with sessions before the one that serves: an old one and the new one that an even newer one, or the old program
+    /// again, takes the place of. With more, every datagram of the oldest would be handed on too often.
+    static let maximumPredecessors = 2
 }
 
 /// The parts of the node that both processes of a take-over keep each other informed of.

@@ -7,8 +7,6 @@ import EventLoop
 /// keep it, the process look as large as it ever was, and a limit of resident memory keep refusing publishes for good. Takes some
 /// milliseconds; another thread that allocates waits for its own part of that.
 final class FreedMemory {
-    static let interval = Duration.seconds(60)
-
     private let timer: TimerWatch
 
     init(loop: EventLoop) {
@@ -16,4 +14,6 @@ final class FreedMemory {
     }
 
     static func giveBack() { shim_give_back_free_memory() }
+
+    static let interval = Duration.seconds(60)
 }

@@ -11,13 +11,6 @@ struct LoadWatch: Sendable {
         case cpu, loopLag, descriptors, memory
     }
 
-    /// Looks in a row over a limit that close, and looks well below all limits that open again.
-    static let looksToClose = 3
-    static let looksToCloseByLag = 5
-    static let looksToOpen = 5
-    /// What of a limit counts as well below it.
-    static let easedShare = 0.9
-
     var limits: OverloadSettings
     /// What is over its limit; nil while new publishes are taken.
     private(set) var reason: Measure?
@@ -48,4 +41,11 @@ struct LoadWatch: Sendable {
         if limits.memory.bytes > 0, Double(load.memory) > Double(limits.memory.bytes) * share { return .memory }
         return nil
     }
+
+    /// Looks in a row over a limit that close, and looks well below all limits that open again.
+    static let looksToClose = 3
+    static let looksToCloseByLag = 5
+    static let looksToOpen = 5
+    /// What of a limit counts as well below it.
+    static let easedShare = 0.9
 }

@@ -9,9 +9,6 @@ final class StorageService: NodeService {
     /// The folder that everybody is recorded into whose stage says nothing else, as it was at the start; empty: nobody is.
     private let folderOfEverybody: String
 
-    /// What that is called, beside the buckets of the configuration file.
-    static let bucketOfEverybody = "recording.directory"
-
     init(_ configuration: StagedoorConfiguration, metrics: MetricsRegistry) throws {
         folderOfEverybody = configuration.recording.directory
         uploads = try Uploads(
@@ -42,4 +39,7 @@ final class StorageService: NodeService {
             }
         }
     }
+
+    /// What the one for everybody is called, beside the buckets of the configuration file.
+    static let bucketOfEverybody = "recording.directory"
 }

@@ -5,8 +5,6 @@ import Wire
 
 /// The key in `DIR/mountpoint.key` by which this gateway knows its mountpoints on Janus servers again.
 enum MountpointKey {
-    private static let byteCount = 32
-
     /// Reads the key, or makes one on the first start.
     static func load(from directory: borrowing DataDirectory) throws -> Secret {
         let name = "mountpoint.key"
@@ -17,4 +15,6 @@ enum MountpointKey {
         try directory.write(key, to: name)
         return Secret(key)
     }
+
+    private static let byteCount = 32
 }

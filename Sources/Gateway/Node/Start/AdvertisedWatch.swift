@@ -9,8 +9,6 @@ import Wire
 ///
 /// On the control loop; the system's resolver is asked on a thread that lives as long as its answer takes.
 final class AdvertisedWatch {
-    static let usualInterval = Duration.seconds(30)
-
     private let loop: EventLoop
     private let transport: TransportContext
     private let interval: Duration
@@ -51,6 +49,8 @@ final class AdvertisedWatch {
         }
         Log.event(.info, "advertised_addresses_changed", ["addresses": .strings(addresses.map(\.ip.description))])
     }
+
+    static let usualInterval = Duration.seconds(30)
 }
 
 extension AdvertiseSettings {

@@ -3,8 +3,6 @@ import Settings
 
 /// What quickstart sets: pages to try things with, and a bucket for recordings.
 enum QuickstartDefaults {
-    private static let bucket = "recordings"
-
     static func apply(to configuration: inout StagedoorConfiguration) {
         configuration.watch.publishPage = true
         if configuration.storage.isEmpty {
@@ -22,4 +20,6 @@ enum QuickstartDefaults {
     static func bucketName(in configuration: StagedoorConfiguration) -> String? {
         configuration.storage.bucket(bucket).map { _ in bucket }
     }
+
+    private static let bucket = "recordings"
 }

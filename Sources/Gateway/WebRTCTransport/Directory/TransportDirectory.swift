@@ -38,9 +38,6 @@ public final class ShardedTable<Key: Hashable & Sendable, Value: Sendable>: Send
 
 /// Sessions by the media sources they send, in 16 parts, each behind a mutex of its own. Sessions may share a number.
 final class SourceTable: Sendable {
-    /// Of more sessions with the same number only the latest are found.
-    static let maximumPerSource = 16
-
     private let shards = (0..<16).map { _ in Lock<[UInt32: [any TransportEntry]]>([:]) }
 
     subscript(source: UInt32) -> [any TransportEntry] { shard(source).withLock { $0[source] ?? [] } }
@@ -61,4 +58,7 @@ final class SourceTable: Sendable {
     }
 
     private func shard(_ source: UInt32) -> Lock<[UInt32: [any TransportEntry]]> { shards[Int(source & 15)] }
+
+    /// Of more sessions with the same number only the latest are found.
+    static let maximumPerSource = 16
 }
