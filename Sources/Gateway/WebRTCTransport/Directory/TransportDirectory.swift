@@ -20,22 +20,6 @@ final class TransportDirectory: Sendable {
     }
 }
 
-/// A dictionary in 16 parts, each behind a mutex of its own, held for one access.
-public final class ShardedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let shards = (0..<16).map { _ in Lock<[Key: Value]>([:]) }
-
-    public init() {}
-
-    public subscript(key: Key) -> Value? {
-        get { shard(key).withLock { $0[key] } }
-        set { shard(key).withLock { $0[key] = newValue } }
-    }
-
-    public var count: Int { shards.reduce(0) { $0 + $1.withLock { $0.count } } }
-
-    private func shard(_ key: Key) -> Lock<[Key: Value]> { shards[key.hashValue & 15] }
-}
-
 /// Sessions by the media sources they send, in 16 parts, each behind a mutex of its own. Sessions may share a number.
 final class SourceTable: Sendable {
     private let shards = (0..<16).map { _ in Lock<[UInt32: [any TransportEntry]]>([:]) }

@@ -11,8 +11,11 @@ public import Wire
 /// It goes pending → owned(worker) → ended, each step by compare-and-swap: a claim, DELETE, expiry and takeover that meet have
 /// one winner. Only HTTP, claims and checks from unknown tuples come here; media never does.
 public final class TransportState: Sendable {
+    /// Who has the session.
     public enum Ownership: Equatable, Sendable {
+        /// Nobody yet: its peer has not begun DTLS.
         case pending
+        /// - Parameter worker: its index.
         case owned(worker: Int)
         case ended
     }
@@ -28,6 +31,7 @@ public final class TransportState: Sendable {
 
     /// Unguessable; carries node and process generation.
     public let id: String
+    /// When its POST was taken.
     public let createdAt: MonotonicTime
     /// The peer's side of ICE and DTLS, from its offer.
     public let peer: PeerDescription
@@ -58,6 +62,7 @@ public final class TransportState: Sendable {
 
     // MARK: - Ownership
 
+    /// As it is now: another thread may change it at once.
     public var ownership: Ownership { Self.ownership(state.load(ordering: .acquiring)) }
 
     /// The index of the worker that owns it; nil when none does.

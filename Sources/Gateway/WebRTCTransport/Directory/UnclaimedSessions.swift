@@ -14,6 +14,7 @@ public final class UnclaimedSessions {
     /// - Parameter patience: from a session's making to its claim.
     public init(loop: EventLoop, patience: Duration) { (self.loop, self.patience) = (loop, patience) }
 
+    /// Looks after a session from now on, once a second.
     public func add(_ entry: any TransportEntry) {
         entries.append(entry)
         guard sweeper == nil else { return }

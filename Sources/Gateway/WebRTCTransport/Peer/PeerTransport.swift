@@ -10,6 +10,7 @@ import Wire
 ///
 /// Not Sendable on purpose: other threads reach it through its `TransportEntry` and the worker's mailbox.
 public final class PeerTransport {
+    /// The session as other threads see it.
     public let entry: any TransportEntry
     /// The entry's, here because every packet needs it.
     private let state: TransportState
@@ -39,6 +40,7 @@ public final class PeerTransport {
     }
 
     public var loop: EventLoop { port.loop }
+    /// Nothing is sent any more.
     public var isClosed: Bool { phase == .closed }
     var isHandshaking: Bool { phase == .handshaking }
     /// From our last flight to what it was answered with: the first idea of the way's length.

@@ -8,6 +8,7 @@ import Wire
 /// Only validated tuples get further than STUN. Confined to the worker's loop.
 @safe public final class MediaPort {
     public let loop: EventLoop
+    /// The worker's.
     public let index: Int
     public let context: TransportContext
     /// Who makes the sessions of each purpose. Set before the loop runs.

@@ -219,6 +219,7 @@ final class TupleMember {
 /// The way to a peer: its address, and ours that it knows.
 public struct MediaPath: Hashable, Sendable {
     public var remote: SocketAddress
+    /// To which its datagrams come, and from which ours go; nil where that is not known.
     public var local: IPAddress?
     /// Over ICE-TCP.
     public var isStream = false

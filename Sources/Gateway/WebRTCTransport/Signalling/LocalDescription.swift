@@ -3,10 +3,12 @@ public import Wire
 
 /// Our side of an answer: credentials, certificate and the addresses we are reached at.
 public struct LocalDescription: Sendable {
+    /// `a=ice-ufrag` and `a=ice-pwd`, of this answer alone.
     public var ufrag: String
     public var password: String
     /// SHA-256 of the DTLS certificate.
     public var fingerprint: [UInt8]
+    /// In the order in which clients try them (`CandidateList`).
     public var candidates: [Candidate]
     /// Random digits for `o=`.
     public var sessionID: UInt64

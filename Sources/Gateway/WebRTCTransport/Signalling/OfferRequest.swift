@@ -5,8 +5,11 @@ public import Wire
 
 /// A POST with an SDP offer, as WHIP and WHEP take it (RFC 9725 §4.2).
 public struct OfferRequest: Sendable {
+    /// The bearer token; nobody has looked at it yet.
     public let token: Secret
+    /// The offer as sent, at most `SessionDescription.maximumByteCount`.
     public let body: [UInt8]
+    /// Who sent it.
     public let source: SocketAddress
     /// What stands before the path of the session that it makes.
     public let pathPrefix: String

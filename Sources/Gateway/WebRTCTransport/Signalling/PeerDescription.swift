@@ -6,6 +6,7 @@ public import SDP
 public struct PeerDescription: Sendable, Equatable {
     /// True when we open the DTLS connection, because the offer says `setup:passive` (ffmpeg).
     public var isDTLSClient: Bool
+    /// Of the peer's certificate: one that fits is enough (RFC 8122 §5.1).
     public var fingerprints: [CertificateFingerprint]
     /// `ice2`, `trickle`: the offered options, which the answer repeats.
     public var iceOptions: [String]
@@ -15,6 +16,7 @@ public struct PeerDescription: Sendable, Equatable {
     public var bundleMids: [String]
     /// Of the section in which candidates stand: the first of the group.
     public var taggedMid: String
+    /// Header extensions of one and two bytes may stand in one stream (RFC 8285 §6); the answer repeats it.
     public var allowsMixedExtensions: Bool
 }
 

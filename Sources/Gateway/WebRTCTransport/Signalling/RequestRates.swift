@@ -8,6 +8,8 @@ public struct RequestRates {
 
     public init() {}
 
+    /// Takes one request's share.
+    /// - Returns: false where the source has none left.
     public mutating func allows(_ address: IPAddress, now: MonotonicTime) -> Bool {
         let key = address.network
         var allowance = allowances.value(of: key, at: now) ?? Allowance(Self.burst, then: Self.interval)
@@ -28,5 +30,6 @@ public struct RequestRates {
 
     private static let burst = 200
     private static let interval = Duration.milliseconds(20)
+    /// A newcomer beyond them is counted too; those that came longest ago are forgotten.
     public static let maximumSources = 8_192
 }

@@ -14,6 +14,7 @@ public enum SessionIdentifier {
 
     /// Where a session is, as its id says.
     public struct Home: Equatable, Sendable {
+        /// Its name in the platform.
         public let node: String
         /// Of the node's processes.
         public let generation: UInt8

@@ -131,7 +131,6 @@ final class JanusDriver: RouterDriver {
             _, _ in
         }
     }
-
 }
 
 // MARK: - Mountpoints
