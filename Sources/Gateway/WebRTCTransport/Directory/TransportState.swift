@@ -13,7 +13,7 @@ public import Wire
 public final class TransportState: Sendable {
     /// Who has the session.
     public enum Ownership: Equatable, Sendable {
-        /// Nobody yet: its peer has not begun DTLS.
+        /// Nobody yet: no worker has claimed it.
         case pending
         /// - Parameter worker: its index.
         case owned(worker: Int)
@@ -31,7 +31,7 @@ public final class TransportState: Sendable {
 
     /// Unguessable; carries node and process generation.
     public let id: String
-    /// When its POST was taken.
+    /// When it was made, for the answer to its POST.
     public let createdAt: MonotonicTime
     /// The peer's side of ICE and DTLS, from its offer.
     public let peer: PeerDescription

@@ -40,7 +40,7 @@ public final class PeerTransport {
     }
 
     public var loop: EventLoop { port.loop }
-    /// Nothing is sent any more.
+    /// It has ended.
     public var isClosed: Bool { phase == .closed }
     var isHandshaking: Bool { phase == .handshaking }
     /// From our last flight to what it was answered with: the first idea of the way's length.
