@@ -68,5 +68,6 @@ final class Arrivals {
     /// Nobody is recorded any more.
     func removeAll() { arrivals = [:] }
 
+    /// Between two questions to the register, while a publish's media waits for its answer.
     private static let pause = Duration.milliseconds(100)
 }

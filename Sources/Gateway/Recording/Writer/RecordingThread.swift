@@ -205,5 +205,6 @@ final class RecordingThread {
     }
 
     private static let interval = Duration.milliseconds(100)
+    /// What is not stored by then lies in the spool for the next start.
     private static let longestStop = Duration.seconds(5)
 }

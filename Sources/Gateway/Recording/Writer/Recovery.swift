@@ -74,6 +74,7 @@ final class Recovery {
         return true
     }
 
+    /// Between two looks for folders that another process had: it may have ended.
     private static let foreignInterval = Duration.seconds(2)
     /// A recording of a day is read in half a second.
     private static let refusedInterval = Duration.seconds(10)

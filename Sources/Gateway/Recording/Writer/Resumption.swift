@@ -39,7 +39,9 @@ struct Resumption {
         book.pausedSince == nil ? .seconds(2 * book.header.segmentDuration) : .zero
     }
 
+    /// What the other node gets, if it lives, to store what it has.
     private static let patience = Duration.seconds(2)
+    /// Less than the feed holds, in which the media waits meanwhile.
     private static let longest = Duration.seconds(4)
 }
 

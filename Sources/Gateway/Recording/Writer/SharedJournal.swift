@@ -114,6 +114,8 @@ struct SharedJournal {
         return true
     }
 
+    /// Between two questions to a register that could not say.
     private static let pause = Duration.milliseconds(500)
+    /// While something is on its way to a bucket, which may take hours.
     private static let watchPause = Duration.seconds(10)
 }

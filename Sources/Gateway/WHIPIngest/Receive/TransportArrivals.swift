@@ -69,9 +69,11 @@ struct TransportArrivals {
         return deltas
     }
 
+    /// Nanoseconds of a feedback's reference time, and of one step of its deltas (the draft's section 3.1).
     private static let referenceUnit: Int64 = 64_000_000
     private static let deltaUnit: Int64 = 250_000
     private static let fastCount = 40
+    /// Our timer may be this early.
     private static let slack: Duration = .milliseconds(5)
     /// A flight of 100 ms at 8.5 Mbit/s is 90 packets; a jump beyond this begins anew.
     private static let maximumWaiting = 1_024

@@ -60,6 +60,7 @@ public final class SessionDirectory: Sendable {
     public var pendingCount: Int { pending.withLock { $0.count } }
 
     static let maximumFinished = 256
+    /// In which a publisher may ask why its session ended, or delete it.
     static let afterlife = Duration.seconds(60)
 }
 
