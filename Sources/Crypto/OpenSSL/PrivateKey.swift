@@ -12,7 +12,7 @@ public final class PrivateKey: Sendable {
     deinit { unsafe EVP_PKEY_free(handle) }
 
     /// A new key on P-256, which every TLS and DTLS peer takes.
-    public static func makeP256() throws(OpenSSLError) -> PrivateKey {
+    static func makeP256() throws(OpenSSLError) -> PrivateKey {
         let context = unsafe try OpenSSLError.check(EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil), "EVP_PKEY_CTX_new_id")
         defer { unsafe EVP_PKEY_CTX_free(context) }
         try OpenSSLError.check(unsafe EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")

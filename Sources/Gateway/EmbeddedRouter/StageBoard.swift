@@ -36,7 +36,7 @@ public final class StageBoard: Sendable {
 
     public init() {}
 
-    public var watcherCount: Int { content.withLock { $0.watcherCount } }
+    var watcherCount: Int { content.withLock { $0.watcherCount } }
 
     /// Everybody live on the stage, by participant id.
     public func participants(ofStage stageID: String) -> [LiveParticipant] {

@@ -48,10 +48,10 @@ final class AccessUnitWriter {
 }
 
 /// Room for the packets of one access unit, for all writers of a thread: what many share stays in the caches. Confined.
-public final class PacketScratch {
+final class PacketScratch {
     private var packets: [MediaPacket] = []
 
-    public init() {
+    init() {
         packets.reserveCapacity(512)  // the biggest frames measured: 264 packets
     }
 

@@ -1,14 +1,14 @@
-public import AAC
-public import H264
-public import MediaContract
-public import Refusals
-public import Wire
+import AAC
+import H264
+import MediaContract
+import Refusals
+import Wire
 
 /// Where the media contract looks at one publish (docs/design.md 8). Confined to the publish's worker.
 ///
 /// Each call may answer with the refusal that ends the publish; nil lets it go on. Bytes are valid until the call returns.
 /// Media times are the timeline's; what has none of its own comes with that of the track's last frame.
-public protocol MediaInspector: AnyObject {
+protocol MediaInspector: AnyObject {
     /// Video alone or audio alone is no publish. May change while the publish lives.
     var needsBothTracks: Bool { get }
     /// What sentences call each layer, by its place; empty while there is one.

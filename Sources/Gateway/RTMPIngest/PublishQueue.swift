@@ -3,7 +3,7 @@ import EventLoop
 import Wire
 
 /// The publishes that wait for a live key's lease, process-wide: at most two for one (docs/design.md 7.3).
-public final class PublishQueue: Sendable {
+final class PublishQueue: Sendable {
     static let maximumPerParticipant = 2
 
     private struct Place {
@@ -18,7 +18,7 @@ public final class PublishQueue: Sendable {
 
     private let content = Lock(Content())
 
-    public init() {}
+    init() {}
 
     /// - Parameter goOn: called on any thread whenever the participant's lease is given back by a publish of this process.
     /// - Returns: the place's number, to leave with; nil when enough are waiting already.

@@ -192,7 +192,8 @@ public struct RTMPIngestEnvironment: Sendable {
     /// Told of refusals; the publication's host follows publishes there.
     public var board: SessionBoard?
     public var admission: ConnectionAdmission
-    public var queue = PublishQueue()
+    /// Publishes on all workers that wait for the lease of a live key.
+    let queue = PublishQueue()
     public var metrics: MetricsRegistry
 
     public init(

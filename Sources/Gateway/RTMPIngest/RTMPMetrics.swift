@@ -1,8 +1,8 @@
-public import GatewayMetrics
+import GatewayMetrics
 import Refusals
 
 /// What one worker counts about RTMP. Labels come from fixed sets.
-public struct RTMPMetrics {
+struct RTMPMetrics {
     let connections: Counter
     let receivedBytes: Counter
     private let protocolErrors: [RefusalCode: Counter]
@@ -15,7 +15,7 @@ public struct RTMPMetrics {
     private let unsupported: Counter
     private let otherTracks: Counter
 
-    public init(_ registry: MetricsRegistry) {
+    init(_ registry: MetricsRegistry) {
         connections = registry.counter("stagedoor_rtmp_connections_total", "RTMP connections accepted.").shard()
         protocolErrors = RefusalCode.ofRTMPErrors.reduce(into: [:]) { counters, code in
             counters[code] = registry.counter(

@@ -1,17 +1,17 @@
 import FLV
 import MediaContract
-public import Refusals
-public import StageHub
-public import Transcoding
-public import Wire
+import Refusals
+import StageHub
+import Transcoding
+import Wire
 
 /// One RTMP publisher's media on its way into the hub. Confined to its worker, and without any I/O of its own.
 ///
 /// Messages come in as the session shows them; access units and Opus packets go to the publication while they still lie in the
 /// connection's buffer. What the inspector refuses ends the publish.
-public final class RTMPPublishPipeline {
-    public let publication: Publication
-    public private(set) var counters = PipelineCounters()
+final class RTMPPublishPipeline {
+    let publication: Publication
+    private(set) var counters = PipelineCounters()
     /// Called whenever a frame with advancing media time has come: proof that this publisher is alive (docs/design.md 7.3).
     var onProgress: ((MonotonicTime) -> Void)?
     /// Called once, when what the contract needs has been forwarded for long enough to call this a publish.
@@ -36,7 +36,7 @@ public final class RTMPPublishPipeline {
     /// - Parameters:
     ///   - scratch: of the worker.
     ///   - now: the moment, asked when the transcoder gives packets back.
-    public init(
+    init(
         publication: Publication, transcoder: AudioTranscoder, inspector: (any MediaInspector)? = nil,
         scratch: PacketScratch = PacketScratch(), now: @escaping () -> MonotonicTime
     ) {
@@ -48,7 +48,7 @@ public final class RTMPPublishPipeline {
 
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    public func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+    func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
         let refusal = video.receive(&message)
         let isFrame = message.counters.videoFrames > counters.videoFrames
@@ -68,7 +68,7 @@ public final class RTMPPublishPipeline {
 
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    public func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+    func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
         let refusal = audio.receive(&message)
         let isFrame = message.counters.audioFrames > counters.audioFrames
@@ -84,7 +84,7 @@ public final class RTMPPublishPipeline {
     }
 
     /// Takes one data message; what it announces of tracks is for words.
-    public func receiveData(_ message: UnsafeRawBufferPointer) {
+    func receiveData(_ message: UnsafeRawBufferPointer) {
         if let announced = unsafe StreamMetadata(parsing: message.bytes) { metadata = announced }
     }
 
@@ -96,7 +96,7 @@ public final class RTMPPublishPipeline {
 
     /// To be called about once a second.
     /// - Returns: what ends the publish.
-    public func timePassed(_ now: MonotonicTime) -> Refusal? {
+    func timePassed(_ now: MonotonicTime) -> Refusal? {
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
@@ -118,7 +118,7 @@ public final class RTMPPublishPipeline {
     }
 
     /// Ends the publication; nothing reaches its sinks after this.
-    public func end(_ reason: SessionEnd) {
+    func end(_ reason: SessionEnd) {
         audio.close()
         tellPassedOver(at: nil)
         inspector?.ended()
@@ -128,20 +128,19 @@ public final class RTMPPublishPipeline {
 }
 
 /// What a publish lost or passed over, for its log line and the worker's metrics.
-public struct PipelineCounters: Equatable, Sendable {
+struct PipelineCounters: Equatable, Sendable {
     /// Media messages whose head or body makes no sense.
-    public var malformed = 0
+    var malformed = 0
     /// Frames that came before their sequence header.
-    public var unconfigured = 0
+    var unconfigured = 0
     /// Messages of codecs that are not taken.
-    public var unsupported = 0
+    var unsupported = 0
     /// Messages' tracks that have no place among the layers, and further tracks of audio.
-    public var otherTracks = 0
-    public var videoFrames = 0
-    public var audioFrames = 0
+    var otherTracks = 0
+    /// Forwarded.
+    var videoFrames = 0
+    var audioFrames = 0
 
     /// Messages of which nothing, or not all, can be read.
     var unreadable: Int { malformed + unconfigured }
-
-    public init() {}
 }

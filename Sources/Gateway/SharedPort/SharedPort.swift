@@ -39,7 +39,7 @@ public final class SharedPort {
     }
 
     /// Connections of which it is not known what they speak.
-    public var waitingCount: Int { arrivals.count }
+    var waitingCount: Int { arrivals.count }
 
     /// Takes a connection from the port's listener.
     public func accept(_ accepted: AcceptedConnection) {

@@ -38,7 +38,7 @@ public struct StateTransaction: Sendable {
 
     public mutating func put(_ revocation: Revocation) { make(.put(.revocation(revocation))) }
 
-    public mutating func removeRevocations(expiredAt now: WallTime) {
+    mutating func removeRevocations(expiredAt now: WallTime) {
         for entry in state.expiredRevocations(at: now) { make(.delete(Record.revocation(entry).id)) }
     }
 

@@ -1,13 +1,13 @@
-public import H264
-public import MediaContract
-public import Refusals
-public import StageHub
-public import Wire
+import H264
+import MediaContract
+import Refusals
+import StageHub
+import Wire
 
 /// Where the media contract looks at one WHIP publish (docs/design.md 8). Confined to the publish's worker.
 ///
 /// Each call may answer with the refusal that ends the publish. Bytes are valid until the call returns.
-public protocol PacketInspector: AnyObject {
+protocol PacketInspector: AnyObject {
     /// What sentences call each layer, by its place; empty while there is one.
     var layerNames: [UInt8: String] { get set }
     /// One video packet, in order of arrival, late and retransmitted ones too; duplicates are left out.
@@ -25,14 +25,14 @@ public protocol PacketInspector: AnyObject {
 
 /// The media contract looks at WHIP publishes packet by packet.
 extension ContractSession: PacketInspector {
-    public func inspectVideo(
+    func inspectVideo(
         _ packet: MediaPacket, _ found: NALUnitList, layer: UInt8, arrival: MonotonicTime
     ) -> Refusal? {
         videoPayload(
             found, layer: layer, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: arrival)
     }
 
-    public func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal? {
+    func inspectAudio(_ packet: MediaPacket, arrival: MonotonicTime) -> Refusal? {
         audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: arrival)
     }
 }

@@ -16,7 +16,7 @@ public final class SessionDirectory: Sendable {
 
     /// Sessions that ended lately, oldest first: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
-    public func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
+    func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
 
     /// A session that ended within the last minute: its publisher may still ask why, or delete it, as OBS does after its
     /// close_notify.

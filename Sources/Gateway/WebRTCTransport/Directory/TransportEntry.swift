@@ -18,7 +18,7 @@ public protocol TransportEntry: AnyObject, Sendable {
 
 extension TransportEntry {
     /// Finishes the session unless that is done: DELETE, expiry and its worker may meet here.
-    public func finishOnce(_ reason: SessionEnd) {
+    func finishOnce(_ reason: SessionEnd) {
         if transport.takeFinish() { finish(reason) }
     }
 }

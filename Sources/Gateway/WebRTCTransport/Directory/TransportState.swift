@@ -79,7 +79,7 @@ public final class TransportState: Sendable {
     func markEnded() -> Ownership { Self.ownership(state.exchange(Self.endedCode, ordering: .acquiringAndReleasing)) }
 
     /// pending → ended; false when somebody owns it or it has ended.
-    public func endIfPending() -> Bool {
+    func endIfPending() -> Bool {
         state.compareExchange(expected: Self.pendingCode, desired: Self.endedCode, ordering: .acquiringAndReleasing).exchanged
     }
 
