@@ -40,8 +40,11 @@ public final class AdmissionGate: Authorizer {
         }
     }
 
+    /// A reason to refuse all new publishes, the weightiest first.
     public enum Closure: Int, Sendable, CaseIterable {
+        /// The node drains: what is live goes on.
         case draining = 1
+        /// The machine has too much to do.
         case overloaded = 2
         /// No stage router is alive (docs/design.md 6.4).
         case noRouter = 4
@@ -102,6 +105,7 @@ public final class AdmissionGate: Authorizer {
 
     func givePlaceBack() { starting.subtract(1, ordering: .acquiringAndReleasing) }
 
+    /// Live publishes of this process, as their workers tell by the next two.
     public var livePublishes: Int { live.load(ordering: .relaxed) }
     public func publishBegan() { live.add(1, ordering: .relaxed) }
     public func publishEnded() { live.subtract(1, ordering: .relaxed) }

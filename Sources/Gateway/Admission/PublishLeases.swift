@@ -2,6 +2,7 @@ public import Refusals
 
 /// Claims the right to publish, and gives it back. Answers come on any thread, exactly once.
 public protocol PublishLeases: Sendable {
+    /// Asks for the participant's lease. What is granted is the caller's to give back by `release`.
     /// - Parameter takeOver: take the lease from its holder, which is told `.takenOver`.
     func claimPublish(
         _ grant: PublishGrant, protocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,

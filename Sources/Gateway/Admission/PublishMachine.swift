@@ -16,6 +16,7 @@ public struct PublishMachine: Sendable {
         case winsWhenReady
     }
 
+    /// What whoever runs the machine does next.
     public enum Action: Sendable {
         /// Ask whether this credential may publish. The answer is `authorized`.
         case authorize(Secret)
@@ -38,6 +39,7 @@ public struct PublishMachine: Sendable {
         case stop
         /// Report that the publish fails by our decision.
         case fail(PublishLease, Refusal)
+        /// Give the lease back.
         case release(PublishLease)
         /// Turn the encoder away in these words.
         /// - Parameter of: whose publish it would have been, of a good credential that has no lease: this is to be reported.
@@ -96,6 +98,7 @@ public struct PublishMachine: Sendable {
 // MARK: - To the lease
 
 extension PublishMachine {
+    /// The encoder wishes to publish. Later calls change nothing.
     public mutating func begin() -> [Action] {
         guard case .new(let credentials) = state else { return [] }
         return authorize(credentials[...])
@@ -107,6 +110,7 @@ extension PublishMachine {
         return [.authorize(first)]
     }
 
+    /// The answer to `authorize`: whose publish the credential means, or why it is refused.
     public mutating func authorized(_ result: Result<PublishGrant, Refusal>) -> [Action] {
         guard case .authorizing(_, let others) = state else { return [] }
         switch result {
@@ -119,6 +123,7 @@ extension PublishMachine {
         }
     }
 
+    /// The answer to `examine`.
     /// - Parameter objection: what speaks against this publish.
     public mutating func examined(_ objection: Refusal?) -> [Action] {
         guard case .examining(let grant) = state else { return [] }
@@ -133,6 +138,7 @@ extension PublishMachine {
         return [.claim(claim.grant, takeOver: takeOver)]
     }
 
+    /// The answer to `claim`. A lease that comes too late is given back.
     public mutating func claimed(_ answer: ClaimAnswer, at now: MonotonicTime) -> [Action] {
         guard case .claiming(let claim) = state else {
             if case .granted(let lease) = answer { return [.release(lease)] }
@@ -176,6 +182,7 @@ extension PublishMachine {
         }
     }
 
+    /// The answer to `enterQueue`.
     /// - Parameter objection: why this one may not wait for the lease.
     public mutating func admittedToQueue(_ objection: Refusal?) -> [Action] {
         guard case .enteringQueue(let grant, let incumbent, let since) = state else { return [] }

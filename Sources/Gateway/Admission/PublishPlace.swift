@@ -20,6 +20,7 @@ public final class PublishPlace: Sendable {
         return true
     }
 
+    /// Changes nothing where it was given back already, or never taken.
     public func giveBack() {
         if isTaken.exchange(false, ordering: .acquiringAndReleasing) { gate.load()?.givePlaceBack() }
     }

@@ -2,6 +2,7 @@ public import Wire
 
 /// What an encoder shows of itself.
 public struct PublishRequest: Sendable {
+    /// What it proves its right by.
     public enum Credential: Sendable {
         /// The publish name of RTMP, up to its query.
         case streamKey(Secret)
@@ -11,6 +12,7 @@ public struct PublishRequest: Sendable {
 
     public var credential: Credential
     public var ingestProtocol: IngestProtocol
+    /// The encoder's address, or what a trusted balancer says that it is.
     public var source: SocketAddress
     /// flashVer or User-Agent as sent, at most 256 bytes.
     public var userAgent: String

@@ -12,12 +12,14 @@ enum NodeMessage: Hashable, Sendable {
     case takenOver(LeaseIdentity)
 
     struct Question: Hashable, Sendable {
+        /// The asker's own, by which the answer finds it.
         var number: Int
         /// Whom to answer.
         var node: String
         var lease: LeaseIdentity
     }
 
+    /// What the node that was asked knows of the lease.
     enum Holding: Hashable, Sendable {
         /// - Parameter age: how long ago it last made progress.
         case live(age: Duration)

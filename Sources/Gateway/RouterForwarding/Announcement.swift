@@ -12,6 +12,7 @@ public struct Announcement: Sendable, Equatable {
     public var ingestProtocol: IngestProtocol
     /// Whether the encoder can be asked for keyframes: false for RTMP and for deaf WHIP encoders.
     public var acceptsKeyframeRequests: Bool
+    /// Tracks of which nothing comes for now.
     public var muted: Set<TrackID> = []
     /// What each m-line carries; of video's layers, the best that lives.
     public var formats: [MediaKind: TrackFormat]

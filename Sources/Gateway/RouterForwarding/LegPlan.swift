@@ -4,13 +4,16 @@ public import Wire
 
 /// Where one track, or one layer of it, goes, and as what.
 public struct TrackPlan: Sendable, Equatable {
+    /// Of video one layer, if `isLayer` says so.
     public var track: TrackID
     /// This layer goes out; without, the best one of its track that lives.
     public var isLayer = false
     /// The layer's name toward the router, where it has one.
     public var rid: LayerName?
+    /// Ours, of this announce alone.
     public var ssrc: UInt32
     public var payloadType: UInt8
+    /// Where its packets go.
     public var rtp: SocketAddress
     /// Equal to `rtp` with rtcp-mux.
     public var rtcp: SocketAddress
@@ -33,6 +36,7 @@ public struct TrackPlan: Sendable, Equatable {
 public struct LegPlan: Sendable, Equatable {
     /// RTCP's canonical name, the same for all tracks: the participant.
     public var cname: String
+    /// One for each SSRC.
     public var tracks: [TrackPlan]
     /// The router's name in the configuration, for metrics.
     public var router = ""

@@ -19,9 +19,12 @@ enum ClusterAnswer: Equatable, Sendable {
     /// Carried out, and nothing that matters is answered.
     case done
 
+    /// What became of a claim.
     enum ClaimResult: Equatable, Sendable {
         case granted(GrantedLease)
+        /// - Parameter remaining: until the lease ends if nobody renews it; zero where it has ended, and is kept for its node.
         case held(by: RemoteLease, remaining: Duration)
+        /// The stage has as many publishers as it may have.
         case full
         /// Somebody unknown may hold it.
         case wait
@@ -35,14 +38,20 @@ enum ClusterAnswer: Equatable, Sendable {
         var displaced: Displaced?
     }
 
+    /// The lease that a granted one came in place of, live or not.
     struct Displaced: Equatable, Sendable {
         var node: String
         var lease: EndedLease
     }
 
+    /// What the server found of one lease that it was asked to renew.
     enum Renewal: Equatable, Sendable {
         case ok
+        /// - Parameters:
+        ///   - to: the node that has the participant's lease now.
+        ///   - generation: of that lease.
         case lost(to: String, generation: UInt64)
+        /// It is held still, and has to end.
         case end(LeaseEnding)
         /// The history may say that it left: it goes on under this generation.
         case revived(generation: UInt64)
@@ -50,6 +59,7 @@ enum ClusterAnswer: Equatable, Sendable {
         var isLost: Bool { if case .lost = self { true } else { false } }
     }
 
+    /// Whether a stage's session is over.
     enum Idleness: Equatable, Sendable {
         /// Somebody publishes there.
         case live
@@ -61,9 +71,13 @@ enum ClusterAnswer: Equatable, Sendable {
         case ended(sessionID: String, [EndedLease])
     }
 
+    /// A stage as it is now.
     struct StageView: Equatable, Sendable {
+        /// Nil while none runs.
         var session: SharedSession?
+        /// Whether the history knows the session.
         var isRecorded: Bool
+        /// The ids of those who publish there.
         var participants: Set<String>
     }
 }

@@ -35,22 +35,27 @@ enum ClusterCall: Hashable, Sendable {
     /// Who counts as alive, and their records.
     case nodes
 
+    /// What `Scripts/claim.lua` decides by.
     struct ClaimArguments: Hashable, Sendable {
         var key: LeaseKey
         /// What counts as one publisher: an ingest configuration, or a participant; empty for an audience, which does not count.
         var set: String
+        /// A hash. Who shows the same one again is the same encoder, and need not wait as long.
         var credential: String
         /// The generation that may be taken over; 0: none.
         var takesOver: UInt64
         /// In case a session begins.
         var sessionID: String
+        /// What is granted is of this generation or a higher one.
         var lowestGeneration: UInt64
         var grace: Grace
+        /// The lease's owner was asked whether it still has it, and did not answer.
         var isOwnerSilent: Bool
         /// The generation whose owner is dead, which its encoder may take before it ends; 0: none.
         var ofDeadOwner: UInt64
     }
 
+    /// A lease that its node holds, with all that is needed to make it anew where the server has forgotten it.
     struct RenewedLease: Hashable, Sendable {
         var participantID: String
         var generation: UInt64
@@ -73,6 +78,7 @@ enum Grace: String, Sendable {
 struct ClusterCommand: Equatable, Sendable {
     enum Body: Equatable, Sendable {
         case script(ClusterScript)
+        /// The command's name.
         case plain(String)
     }
 
@@ -162,6 +168,7 @@ enum ClusterScript: CaseIterable, Sendable {
     case claim, renew, release, end, sweep, idle, look, begin, announce
     case heartbeat, bury, heard, nodes
 
+    /// The text that the server is given; those about stages begin with what they share.
     var source: String { String(decoding: bytes, as: UTF8.self) }
 
     private var bytes: [UInt8] {

@@ -2,10 +2,12 @@ import Wire
 
 /// A publish that asks for its lease, or those who watch a stage and need one for all of them.
 struct NodeClaim: Sendable {
+    /// Tells claims apart; the answer comes under it.
     var number: Int
     var key: LeaseKey
     /// Which of the stage's publishers it counts as: the encoders of one ingest configuration are one. Empty for those who watch.
     var set: String
+    /// A hash: the same encoder comes back with the same one. Empty for those who watch.
     var credential: String
     /// The caller has seen the incumbent and may take its place (docs/design.md 7.3).
     var takesOver: Bool
@@ -13,6 +15,7 @@ struct NodeClaim: Sendable {
     var isToken: Bool
 
     var phase = Phase.new
+    /// When a claim that still waits is refused.
     var patienceEnds = MonotonicTime.zero
     /// The generation that the claim may take over.
     var expected: UInt64 = 0
@@ -29,9 +32,13 @@ struct NodeClaim: Sendable {
 
     enum Phase: Equatable {
         case new
+        /// Its stage is being added to those of this node.
         case marking
+        /// The server is asked for the lease.
         case claiming
+        /// The owner of the lease is asked whether it still has it.
         case asking(question: Int)
+        /// The server is asked when that owner, who is silent, was last heard of.
         case inquiring
         case waiting(until: MonotonicTime)
     }

@@ -24,6 +24,7 @@ struct NodeMachine: Sendable {
 
     /// What a value cannot know of itself: chance, and the date.
     struct Environment: Sendable {
+        /// A new stage session's id, of which no two are alike.
         var makeSessionID: @Sendable () -> String
         var wallNow: @Sendable () -> WallTime
     }
@@ -47,6 +48,7 @@ struct NodeMachine: Sendable {
     /// Nodes that count as alive, and their records.
     var nodes: [String: String] { heartbeat.nodes }
 
+    /// Whether a lease of the stage is held here.
     func holds(stage: String) -> Bool { held.contains(stage: stage) }
 
     // MARK: - Time
@@ -57,6 +59,7 @@ struct NodeMachine: Sendable {
         return waits.reduce(min(renewalAt, heartbeat.dueAt)) { first, wait in min(first, wait ?? first) }
     }
 
+    /// To be called at `deadline`; earlier it does no harm.
     mutating func timePassed(_ now: MonotonicTime) -> [ClusterAction] {
         var actions: [ClusterAction] = []
         for question in owners.takeUnanswered(now) { actions += ownerIsSilent(question.number, question.asker, now) }
@@ -81,6 +84,7 @@ struct NodeMachine: Sendable {
         return comeBack(now)
     }
 
+    /// The server is away: until `connected` claims are answered without it.
     mutating func disconnected() { outage.disconnected() }
 
     /// What is held comes first, with what was given back meanwhile; then that we live.
@@ -181,6 +185,7 @@ extension NodeMachine {
         return [.call(.release(known))]
     }
 
+    /// Gives back whatever lease of the participant is held here; nothing where there is none.
     mutating func releaseHeld(_ key: LeaseKey, _ now: MonotonicTime) -> [ClusterAction] {
         guard let entry = held[key] else { return [] }
         return release(LeaseIdentity(key, generation: entry.granted), now)
@@ -200,6 +205,8 @@ extension NodeMachine {
 
 /// Asking for leases: of the server, and of the owner of a live one.
 extension NodeMachine {
+    /// A publish, or those who watch, ask for a lease. Now or later exactly one of `granted`, `heldHere`, `heldElsewhere` and
+    /// `refused` follows, with the claim's number.
     mutating func claim(_ claim: NodeClaim, _ now: MonotonicTime) -> [ClusterAction] {
         var claim = claim
         claim.patienceEnds = now + settings.cluster.claimPatience
@@ -433,6 +440,7 @@ extension NodeMachine {
 
 /// What other nodes say.
 extension NodeMachine {
+    /// Another node's message; one about a lease that is not held here ends nothing.
     mutating func received(_ message: NodeMessage, _ now: MonotonicTime) -> [ClusterAction] {
         switch message {
         case .ask(let question):

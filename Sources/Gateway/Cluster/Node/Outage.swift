@@ -6,10 +6,11 @@ import Wire
 /// asked first would take live keys. So a node first renews what it holds, and for a while takes nothing of others. A server that
 /// refuses what is written, as with a full disk or memory, is as silent as one that does not answer.
 struct Outage: Sendable {
+    /// No connection stands; so it begins.
+    private(set) var isAway = true
     private let silence: Duration
     private let grace: Duration
     private let interval: Duration
-    private(set) var isAway = true
     private var lastAnswer: MonotonicTime?
     private var runID: String?
     private var graceEnd: MonotonicTime?
@@ -25,7 +26,10 @@ struct Outage: Sendable {
     /// An answer within that time is one at once.
     static let promptness = Duration.seconds(1)
 
-    /// - Parameter interval: of heartbeats.
+    /// - Parameters:
+    ///   - silence: of the server, longer than which others may not have renewed what they held.
+    ///   - grace: how long after such a silence nothing of others is taken.
+    ///   - interval: of heartbeats.
     init(silence: Duration, grace: Duration, interval: Duration) {
         (self.silence, self.grace, self.interval) = (silence, grace, interval)
     }
@@ -46,6 +50,7 @@ struct Outage: Sendable {
         }
     }
 
+    /// The connection has gone; how long the server was silent counts from its last answer.
     mutating func disconnected() { isAway = true }
 
     /// - Returns: whether this answer ends a silence: then everything that is held has to be renewed now.
@@ -93,6 +98,7 @@ struct Outage: Sendable {
         max(steadySince + silence, catchUpEnd, graceEnd ?? .zero)
     }
 
+    /// How much of what others held is to be respected now.
     func grace(at now: MonotonicTime) -> Grace {
         if let graceEnd, now < graceEnd { return kind }
         return isRefusing(at: now) ? .expired : .none

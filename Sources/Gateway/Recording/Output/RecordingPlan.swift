@@ -3,6 +3,7 @@ public import Wire
 
 /// What of a participant is recorded, and where to: decided when the publish begins.
 public struct RecordingPlan: Sendable {
+    /// What segments are made of.
     public enum Media: String, Codable, Sendable {
         case audioAndVideo, audioOnly
         /// No segments.
@@ -71,6 +72,7 @@ public struct RecordedParticipant: Sendable, Hashable, Codable {
 
 /// A recording as others see it.
 public struct RecordingSummary: Sendable, Equatable {
+    /// How far it is.
     public enum State: Sendable, Equatable {
         /// The publish began; nothing is stored yet.
         case starting
@@ -89,6 +91,7 @@ public struct RecordingSummary: Sendable, Equatable {
     }
 
     public var participant: RecordedParticipant
+    /// The bucket's name in the configuration.
     public var bucket: String
     /// `<stageId>/<stageSessionId>/<participantId>/<time>`, without a slash at the end.
     public var prefix: String
@@ -97,8 +100,9 @@ public struct RecordingSummary: Sendable, Equatable {
     public var hasStarted: Bool
     /// When its first frame was; nil before the first segment is stored.
     public var startedAt: WallTime?
+    /// When its publish ended, or of one that failed when it was last recorded; nil while one goes on.
     public var endedAt: WallTime?
-    /// Of all segments that are stored.
+    /// Of all segments that are stored, as the bytes are.
     public var duration: Duration
     public var byteCount: Int
     public var media = RecordingPlan.Media.audioAndVideo

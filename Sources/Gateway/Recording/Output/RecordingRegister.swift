@@ -16,7 +16,17 @@ public protocol RecordingRegister: Sendable {
 
 /// What is written of a recording for other nodes.
 public struct RegisterLine: Sendable, Equatable {
-    public enum Kind: Sendable { case begins, follows, takesOver, closes }
+    /// What it does to whose the recording is.
+    public enum Kind: Sendable {
+        /// A new recording, and its participant's latest.
+        case begins
+        /// More of it, from the node that has it.
+        case follows
+        /// From now on the writer has it.
+        case takesOver
+        /// Nobody goes on with it.
+        case closes
+    }
 
     public var kind: Kind
     public var participant: RecordedParticipant

@@ -17,6 +17,7 @@ public final class RouterConformance {
         public var section: Int
         public var rule: String
         public var isMet: Bool
+        /// What the router did instead, for its author; empty where it keeps to the rule.
         public var detail: String
     }
 

@@ -33,6 +33,7 @@ struct PlacementMachine: Sendable {
     /// When `timePassed` has something to do at the latest.
     var deadline: MonotonicTime { min(healthAt, leasesAt, waitingUntil ?? healthAt) }
 
+    /// To be called at `deadline`; earlier it does no harm.
     mutating func timePassed(_ now: MonotonicTime) -> [PlacementAction] {
         var actions: [PlacementAction] = []
         if let waitingUntil, now >= waitingUntil { actions += goOnWaiting(now) }
@@ -160,6 +161,7 @@ extension PlacementMachine {
         }
     }
 
+    /// The store's answer to `move`. Only the slot's latest question counts.
     mutating func moved(
         _ question: PlacementQuestion, _ answer: PlacementAnswer, _ now: MonotonicTime
     ) -> [PlacementAction] {
@@ -256,6 +258,7 @@ extension PlacementMachine {
         return actions + [.announce(PlacementAnnounce(slot: slot, router: record.router, announcement: announcement))]
     }
 
+    /// The router's answer to `announce`.
     mutating func answered(
         _ announce: PlacementAnnounce, _ result: Result<LegPlan, AnnounceFailure>, _ now: MonotonicTime
     ) -> [PlacementAction] {

@@ -25,11 +25,13 @@ public enum PlacementAnswer: Sendable, Equatable {
     case current(PlacementRecord)
     /// Other gateways still see the router: the stage stays, and new publishes are refused here.
     case stillSeenByOthers
+    /// Nothing is known to have been written.
     case unavailable
 }
 
 /// Where placements are kept. Confined to the control loop; answers may come at once or later, exactly once.
 public protocol PlacementStore: AnyObject {
+    /// The record as it stands; nil where there is none.
     func placement(of key: PlacementKey, reply: @escaping (PlacementRecord?) -> Void)
     /// Writes `new` if the record still is `expected` (nil: if there is none).
     func replace(

@@ -8,6 +8,7 @@ import Wire
 ///
 /// Confined to the control loop. Workers send it what happens to their publications; encoders never notice what it does.
 public final class RouterControl {
+    /// Called with everything that happens to placements and announces.
     public var onStory: (Story) -> Void = { _ in }
     /// Called when it changes whether new publishes have a router to go to; true at first.
     public var onAvailabilityChanged: (Bool) -> Void = { _ in }
@@ -150,8 +151,10 @@ extension RouterControl {
 
     /// A router as operators see it.
     public struct Status: Sendable {
+        /// In the configuration.
         public var name: String
         public var isDead: Bool
+        /// Whether new stages may be placed there.
         public var isEligible: Bool
         /// Announced and answered there.
         public var participantCount: Int

@@ -3,17 +3,23 @@ import Wire
 
 /// What a receiver report tells of one source (RFC 3550 §6.4.1, A.3, A.8).
 struct SourceStatistics {
+    /// The first extended sequence number; nil before it.
     private var base: Int64?
     private var highest: Int64 = 0
+    /// Packets, retransmitted ones included.
     private(set) var received = 0
+    /// At the last report.
     private var expectedPrior = 0
     private var receivedPrior = 0
+    /// Arrival less timestamp of the last packet, in units of the source's clock.
     private var transit: Int64?
     /// In units of the source's clock, 1/16ths kept as the RFC's sample code does.
     private var jitterBySixteen: Int64 = 0
     private var lastReport: (compactNTP: UInt32, arrival: MonotonicTime)?
 
+    /// In units of the source's clock.
     var jitter: UInt32 { UInt32(truncatingIfNeeded: jitterBySixteen >> 4) }
+    /// Packets up to the highest number.
     var expected: Int { base.map { Int(highest - $0 + 1) } ?? 0 }
 
     mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, arrival: MonotonicTime, clockRate: Int64) {
@@ -33,6 +39,7 @@ struct SourceStatistics {
 
     mutating func senderReported(_ report: SenderReport, at now: MonotonicTime) { lastReport = (report.compactNTP, now) }
 
+    /// The block of a report that is sent now: its fraction lost counts from the last call.
     mutating func report(of ssrc: UInt32, at now: MonotonicTime) -> ReportBlock {
         let (expectedInterval, receivedInterval) = (expected - expectedPrior, received - receivedPrior)
         (expectedPrior, receivedPrior) = (expected, received)

@@ -12,10 +12,18 @@ public final class SessionDirectory: Sendable {
 
     public init() {}
 
+    /// Sessions that are pending or live.
+    public var count: Int { byID.count }
+
+    /// Of them those that nobody has claimed.
+    public var pendingCount: Int { pending.withLock { $0.count } }
+
+    /// A session that is pending or live; nil for all others.
     public func entry(id: String) -> SessionEntry? { byID[id] }
 
-    /// Sessions that ended lately, oldest first: their stories are still to be told.
+    /// Sessions that ended lately, oldest first, the last 256: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
+
     func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
 
     /// A session that ended within the last minute: its publisher may still ask why, or delete it, as OBS does after its
@@ -26,8 +34,6 @@ public final class SessionDirectory: Sendable {
         else { return nil }
         return entry
     }
-
-    public var count: Int { byID.count }
 
     /// Makes a new session findable. Call it before its 201 is written.
     func add(_ entry: SessionEntry) -> PendingSessions.Addition {
@@ -56,8 +62,6 @@ public final class SessionDirectory: Sendable {
 
     /// Sessions that nobody has claimed.
     var pendingEntries: [SessionEntry] { pending.withLock { $0.entries } }
-
-    public var pendingCount: Int { pending.withLock { $0.count } }
 
     static let maximumFinished = 256
     /// In which a publisher may ask why its session ended, or delete it.

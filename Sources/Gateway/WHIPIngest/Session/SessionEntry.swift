@@ -17,14 +17,12 @@ public final class SessionEntry: Sendable {
         var ending: (reason: SessionEnd, time: MonotonicTime)?
     }
 
+    /// Who owns it, and its side of ICE and DTLS.
     public let transport: TransportState
-    public var id: String { transport.id }
+    /// Whose publish it is, and on which stage.
     public let grant: PublishGrant
-    /// What the encoder showed of itself.
+    /// What the encoder showed of itself; its token is not kept.
     public let request: PublishRequest
-    /// Where the POST came from.
-    public var source: SocketAddress { request.source }
-    public var userAgent: String { request.userAgent }
     let offer: AcceptedOffer
     /// Driven by its POST up to the answer, then by the worker that owns the session; ended from any thread.
     let publish: Lock<PublishMachine>
@@ -42,6 +40,10 @@ public final class SessionEntry: Sendable {
         progress = Atomic(transport.createdAt.nanoseconds)
     }
 
+    public var id: String { transport.id }
+    /// Where the POST came from.
+    public var source: SocketAddress { request.source }
+    public var userAgent: String { request.userAgent }
     public var ownership: TransportState.Ownership { transport.ownership }
 
     /// Why it was ended by our decision.
@@ -54,7 +56,9 @@ public final class SessionEntry: Sendable {
 
     // MARK: - Story
 
+    /// As it is now: a copy.
     public var story: SessionStory { content.withLock { $0.story } }
+    /// What its media came to, about a second ago while it lives; nil before the first.
     public var figures: MediaFigures? { content.withLock { $0.figures } }
 
     /// Where the publish comes from, with its story so far.

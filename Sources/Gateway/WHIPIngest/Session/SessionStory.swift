@@ -4,6 +4,7 @@ public import Wire
 
 /// A WHIP session's way from POST to first picture, each step with its time: what support would ask for.
 public struct SessionStory: Sendable, Equatable {
+    /// By the names that `GET /v1/sessions/{id}` shows.
     public enum Step: String, Sendable, CaseIterable {
         /// The POST was answered 201.
         case posted
@@ -21,6 +22,7 @@ public struct SessionStory: Sendable, Equatable {
         case ended
     }
 
+    /// A step that was reached.
     public struct Entry: Sendable, Equatable {
         public var step: Step
         public var time: WallTime
@@ -29,9 +31,11 @@ public struct SessionStory: Sendable, Equatable {
         public var peer: SocketAddress?
     }
 
+    /// In the order in which they were reached.
     public private(set) var entries: [Entry] = []
     /// Checks whose integrity was wrong, while none was right.
     public var rejectedChecks = 0
+    /// A sentence that says why the session ended; nil while it lives.
     public private(set) var verdict: String?
     private var start: WallTime?
 

@@ -10,6 +10,7 @@ public import Wire
 /// Nothing is forwarded before `open`; until then the start gate keeps the latest GOP. The leg lives until the publication
 /// ends or `close` is called, and says BYE.
 public final class RouterLeg: MediaSink {
+    /// Nil while the leg is closed.
     public private(set) var plan: LegPlan?
     /// There is a plan; asked with every run, where a look at the plan itself would copy it.
     private var isOpen = false

@@ -7,6 +7,7 @@ public import Wire
 /// A worker's one UDP socket toward all routers: packets of its legs out, feedback to the legs by SSRC. Confined to the worker.
 public final class RouterSocket {
     public let loop: EventLoop
+    /// Counted since the socket was made.
     public private(set) var feedback = FeedbackCounters()
 
     /// Scratch that every leg fills and sends within one call.
@@ -41,6 +42,7 @@ public final class RouterSocket {
         socket.onRefusal = { [metrics] in metrics?.unsent.increment(by: $0) }
     }
 
+    /// Where media comes from and feedback goes.
     public var localAddress: SocketAddress { socket.localAddress }
 
     func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
@@ -110,9 +112,11 @@ public final class RouterSocket {
 
 /// What came back from routers.
 public struct FeedbackCounters: Sendable, Equatable {
+    /// RTCP packets that a leg took.
     public var accepted = 0
     /// About no SSRC of ours, or not from where its media goes.
     public var foreign = 0
+    /// Datagrams that could not be read as RTCP.
     public var malformed = 0
 }
 
