@@ -10,11 +10,6 @@ struct Takeover: Equatable {
         case wait(Duration)
     }
 
-    /// When the incumbent is looked at. One of this process says when it ends, others do not: soon at first, because an encoder
-    /// that connects anew at once is often only milliseconds ahead of its former connection's end; then ever more seldom.
-    static let firstPollInterval = Duration.milliseconds(1)
-    static let longestPollInterval = Duration.milliseconds(50)
-
     let began: MonotonicTime
     let silence: Duration
     private var pollInterval = Self.firstPollInterval
@@ -28,4 +23,9 @@ struct Takeover: Equatable {
         defer { pollInterval = min(pollInterval * 2, Self.longestPollInterval) }
         return .wait(min(pollInterval, silence - silent))
     }
+
+    /// When the incumbent is looked at. One of this process says when it ends, others do not: soon at first, because an encoder
+    /// that connects anew at once is often only milliseconds ahead of its former connection's end; then ever more seldom.
+    static let firstPollInterval = Duration.milliseconds(1)
+    static let longestPollInterval = Duration.milliseconds(50)
 }

@@ -24,9 +24,6 @@ public final class ClusterMember {
         case audience(stageID: String)
     }
 
-    /// Claims, and looks at stages, that wait for the server: as many as orders fit into the mailbox.
-    private static let maximumWaiting = 65_536
-
     private let loop: EventLoop
     private let leases: ClusterLeases
     private let connection: ClusterConnection
@@ -110,6 +107,9 @@ public final class ClusterMember {
             perform(machine.timePassed(clock))
         }
     }
+
+    /// Claims, and looks at stages, that wait for the server: as many as orders fit into the mailbox.
+    private static let maximumWaiting = 65_536
 }
 
 // MARK: - Running

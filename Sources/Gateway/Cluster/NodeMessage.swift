@@ -28,12 +28,6 @@ enum NodeMessage: Hashable, Sendable {
 }
 
 extension NodeMessage {
-    /// Messages are short: a longer one is not a node's.
-    static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
-
-    /// Milliseconds, a day. A longer silence counts as a day.
-    static let possibleAges: ClosedRange<Int64> = 0...86_400_000
-
     /// As it travels: one JSON object.
     func serialized() -> [UInt8] { json.serialized() }
 
@@ -78,6 +72,11 @@ extension NodeMessage {
         default: return nil
         }
     }
+
+    /// Messages are short: a longer one is not a node's.
+    static let limits = JSONLimits(maximumLength: 8 * 1024, maximumDepth: 4, maximumValues: 64)
+    /// Milliseconds, a day. A longer silence counts as a day.
+    static let possibleAges: ClosedRange<Int64> = 0...86_400_000
 }
 
 extension JSONObject {

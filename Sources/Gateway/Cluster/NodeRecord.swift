@@ -20,12 +20,6 @@ public struct NodeRecord: Hashable, Sendable {
 }
 
 extension NodeRecord {
-    /// No honest node tells of more publishers, or of a greater load; sums over all nodes stay far from overflow.
-    private static let possiblePublishers: ClosedRange<Int64> = 0...1_000_000
-    /// As many as a node has places for.
-    private static let maximumViewers = 1_500
-    private static let possibleLoad: ClosedRange<Int64> = 0...1_000
-
     /// Load in hundredths, so that a record changes when it matters.
     var text: String {
         let json: JSONValue = [
@@ -48,6 +42,12 @@ extension NodeRecord {
         routers = Set((json["routers"]?.array ?? []).compactMap(\.string))
         viewers = Set((json["viewers"]?.array ?? []).prefix(Self.maximumViewers).compactMap(\.string))
     }
+
+    /// No honest node tells of more publishers, or of a greater load; sums over all nodes stay far from overflow.
+    private static let possiblePublishers: ClosedRange<Int64> = 0...1_000_000
+    /// As many as a node has places for.
+    private static let maximumViewers = 1_500
+    private static let possibleLoad: ClosedRange<Int64> = 0...1_000
 }
 
 extension ClosedRange<Int64> {

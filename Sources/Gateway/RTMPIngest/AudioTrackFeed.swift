@@ -8,11 +8,6 @@ import Wire
 
 /// The one track of an encoder's audio that is taken: AAC goes through the transcoder and comes back as Opus, Opus passes. Confined.
 final class AudioTrackFeed {
-    /// Of a packet of 20 ms, as the transcoder makes them.
-    private static let transcodedPacketTicks: Int64 = 960
-    /// Raw AAC frames have at most 6,144 bits a channel.
-    private static let maximumFrameByteCount = 8_192
-
     private let publication: Publication
     private let writer: AudioFrameWriter
     private let inspector: (any MediaInspector)?
@@ -150,4 +145,9 @@ final class AudioTrackFeed {
             failure = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
         }
     }
+
+    /// Of a packet of 20 ms, as the transcoder makes them.
+    private static let transcodedPacketTicks: Int64 = 960
+    /// Raw AAC frames have at most 6,144 bits a channel.
+    private static let maximumFrameByteCount = 8_192
 }

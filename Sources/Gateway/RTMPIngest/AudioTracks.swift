@@ -8,9 +8,6 @@ import Wire
 ///
 /// The others are passed over: audio has no layers.
 final class AudioTracks {
-    /// An OpusHead of 255 channels has 276.
-    private static let maximumHeaderByteCount = 512
-
     private let publication: Publication
     private let main: AudioTrackFeed
     private var mainTrack = MainTrack()
@@ -86,4 +83,7 @@ final class AudioTracks {
 
     /// Nothing more comes back from the transcoder.
     func close() { main.close() }
+
+    /// An OpusHead of 255 channels has 276.
+    private static let maximumHeaderByteCount = 512
 }

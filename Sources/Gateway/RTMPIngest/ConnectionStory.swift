@@ -8,10 +8,6 @@ struct ConnectionStory {
     /// What happens on a connection before a publish is granted.
     enum Step: String { case accepted, handshakeDone, connected, publishRequested, authorized }
 
-    private static let maximumUserAgentByteCount = 256
-    /// Of a connection's first publish.
-    private static let usualStepCount = 5
-
     /// The encoder, or what a balancer said of it.
     var source: SocketAddress
     /// What the encoder calls itself.
@@ -58,4 +54,9 @@ struct ConnectionStory {
     }
 
     private var ownFields: LogFields { ["session": .string(sessionID), "source": .address(source)] }
+
+    /// Encoders choose its length, and it is kept and logged.
+    private static let maximumUserAgentByteCount = 256
+    /// Of a connection's first publish.
+    private static let usualStepCount = 5
 }

@@ -11,9 +11,6 @@ struct MainTrack {
     /// When the first of the others came.
     private var since: MonotonicTime?
 
-    /// Encoders begin all tracks at once. The contract's tracks have to come within 5 s.
-    static let patience = Duration.seconds(2)
-
     /// Something of a track came.
     /// - Returns: whether it is known now that track 0 is not sent.
     mutating func came(_ tag: some TrackTag, at now: MonotonicTime) -> Bool {
@@ -31,4 +28,7 @@ struct MainTrack {
         (id, isKnown) = (lowest, true)
         return true
     }
+
+    /// Encoders begin all tracks at once. The contract's tracks have to come within 5 s.
+    static let patience = Duration.seconds(2)
 }

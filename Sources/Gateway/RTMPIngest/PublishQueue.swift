@@ -4,8 +4,6 @@ import Wire
 
 /// The publishes that wait for a live key's lease, process-wide: at most two for one (docs/design.md 7.3).
 final class PublishQueue: Sendable {
-    static let maximumPerParticipant = 2
-
     private struct Place {
         var number: Int
         var goOn: @Sendable () -> Void
@@ -42,4 +40,6 @@ final class PublishQueue: Sendable {
     func released(_ participant: ParticipantKey) {
         for place in content.withLock({ $0.places[participant] ?? [] }) { place.goOn() }
     }
+
+    static let maximumPerParticipant = 2
 }

@@ -25,8 +25,6 @@ struct RTMPIntroduction {
     private(set) var balancerEndedTLS = false
     private var awaitsHeader: Bool
 
-    private static let tlsHandshakeRecord: UInt8 = 0x16
-
     /// - Parameter beginsWithProxyHeader: whether the peer is a balancer that may speak for others, and must say so first.
     init(beginsWithProxyHeader: Bool) { awaitsHeader = beginsWithProxyHeader }
 
@@ -48,4 +46,7 @@ struct RTMPIntroduction {
             return .close(error)
         }
     }
+
+    /// The content type of a ClientHello's record (RFC 8446 §5.1); RTMP begins with its version, 3.
+    private static let tlsHandshakeRecord: UInt8 = 0x16
 }

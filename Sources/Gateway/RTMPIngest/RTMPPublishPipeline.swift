@@ -31,7 +31,6 @@ final class RTMPPublishPipeline {
     private var metadata: StreamMetadata?
     private var passedOver = PassedOverTracks()
     private var toldPassedOver: MonotonicTime?
-    private static let passedOverInterval = Duration.seconds(10)
 
     /// - Parameters:
     ///   - scratch: of the worker.
@@ -125,6 +124,9 @@ final class RTMPPublishPipeline {
         (onProgress, onStart, onPassedOver) = (nil, nil, nil)
         publication.end(reason)
     }
+
+    /// Tracks may come, go and change places all the time.
+    private static let passedOverInterval = Duration.seconds(10)
 }
 
 /// What a publish lost or passed over, for its log line and the worker's metrics.

@@ -36,13 +36,6 @@ struct TrackPlaces {
     /// Seconds that a contest for the places still lasts.
     private var secondsLeft = 0
 
-    /// OBS has ten encoders at most.
-    static let maximumTrackCount = 10
-    /// Two usual intervals between keyframes: what they cost is spread.
-    private static let contestSeconds = 4
-    /// A shape is another one when its aspect differs by more than a twentieth.
-    static let shapeTolerance = 20
-
     /// There are more tracks than places, and their bytes are to be counted.
     var isContested: Bool { secondsLeft > 0 }
 
@@ -140,6 +133,13 @@ struct TrackPlaces {
         guard size.hasShape(of: canvas) else { return .shape(size) }
         return isContested ? nil : .rank(size)
     }
+
+    /// OBS has ten encoders at most.
+    static let maximumTrackCount = 10
+    /// Two usual intervals between keyframes: what they cost is spread.
+    private static let contestSeconds = 4
+    /// A shape is another one when its aspect differs by more than a twentieth.
+    static let shapeTolerance = 20
 }
 
 extension PictureSize {

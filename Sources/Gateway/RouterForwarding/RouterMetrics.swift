@@ -25,9 +25,6 @@ public final class RouterMetrics: Sendable {
         let isUp: Gauge
     }
 
-    /// Bounds of the loss that receivers report: a 256th, a hundredth, a tenth.
-    static let lossBounds = [0, 1.0 / 256, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5]
-
     /// - Parameter routers: the names in the configuration.
     public init(_ registry: MetricsRegistry, routers: [String]) {
         retransmissions = registry.counter("stagedoor_forward_retransmissions_total", "RTP packets sent again after a NACK.")
@@ -69,6 +66,9 @@ public final class RouterMetrics: Sendable {
     }
 
     func note(_ report: ReportBlock, of router: String) { routers[router]?.loss.observe(Double(report.fractionLost) / 256) }
+
+    /// Bounds of the loss that receivers report: a 256th, a hundredth, a tenth.
+    static let lossBounds = [0, 1.0 / 256, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5]
 }
 
 extension RouterMetrics.RouterSeries {

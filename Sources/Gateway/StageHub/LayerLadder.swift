@@ -40,10 +40,6 @@ struct LayerLadder {
     /// Those that sinks were told of last.
     private var told: [VideoLayer] = []
 
-    static let silence = Duration.seconds(1)
-    /// Of two layers of one size the other one becomes the better by this much more.
-    private static let clearlyMore = 1.2
-
     var layers: [VideoLayer] { rungs.map(\.layer) }
     var isLayered: Bool { rungs.count > 1 }
 
@@ -122,6 +118,10 @@ struct LayerLadder {
     }
 
     private func index(of track: TrackID) -> Int? { rungs.firstIndex { $0.layer.track == track } }
+
+    static let silence = Duration.seconds(1)
+    /// Of two layers of one size the other one becomes the better by this much more.
+    private static let clearlyMore = 1.2
 }
 
 extension VideoLayer {

@@ -8,9 +8,6 @@ public struct LowerEnvelope {
     private var buckets: [Int64] = []
     private var second = Int64.min
 
-    /// Long enough to see an idle moment of any path, short enough to follow a clock 200 ppm off within 12 ms.
-    static let windowSeconds = 60
-
     public init() {}
 
     /// - Parameter value: of either sign; all of one envelope in one unit.
@@ -37,4 +34,7 @@ public struct LowerEnvelope {
         let slot = Int(second % Int64(Self.windowSeconds))
         return slot < 0 ? slot + Self.windowSeconds : slot
     }
+
+    /// Long enough to see an idle moment of any path, short enough to follow a clock 200 ppm off within 12 ms.
+    static let windowSeconds = 60
 }

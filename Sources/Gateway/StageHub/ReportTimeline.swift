@@ -33,9 +33,6 @@ struct ReportTimeline {
     private var tracks: [Track] = []
     private var session = LowerEnvelope()
 
-    /// Faster than the normal slew, once per track: the stand-in may be a whole encoding delay off.
-    static let changeOverRate: Int64 = 5_000_000
-
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
@@ -84,4 +81,7 @@ struct ReportTimeline {
         tracks.append(Track(id: track))
         return tracks.count - 1
     }
+
+    /// Faster than the normal slew, once per track: the stand-in may be a whole encoding delay off.
+    static let changeOverRate: Int64 = 5_000_000
 }

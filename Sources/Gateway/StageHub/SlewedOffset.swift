@@ -5,9 +5,6 @@ struct SlewedOffset {
     private(set) var value: Int64?
     private var moved = MonotonicTime.zero
 
-    /// Nanoseconds a second: 0.5 ms/s, a change of rate that no receiver's clock recovery notices.
-    static let normalRate: Int64 = 500_000
-
     mutating func approach(_ target: Int64, at now: MonotonicTime, rate: Int64 = normalRate) {
         guard let value else {
             (self.value, moved) = (target, now)
@@ -19,4 +16,7 @@ struct SlewedOffset {
         self.value = value &+ max(-reach, min(reach, target &- value))
         moved = now
     }
+
+    /// Nanoseconds a second: 0.5 ms/s, a change of rate that no receiver's clock recovery notices.
+    static let normalRate: Int64 = 500_000
 }

@@ -22,17 +22,6 @@ struct StampTimeline {
     private var shift: Int64 = 0
     private var rebased: MonotonicTime?
 
-    /// A step back of more than this is a jump; less is disorder.
-    static let largestStepBack: Int64 = 500_000_000
-    /// A step forward of more than this that lands ahead of our clock is a jump.
-    static let largestStepForward: Int64 = 3_000_000_000
-    /// How far ahead of our clock honest stamps land: the envelope is not exact at once.
-    static let clockTolerance: Int64 = 500_000_000
-    /// Within this time after one track's jump the other one's is the same jump.
-    static let followTime = Duration.seconds(2)
-    /// Frames are at most this long: 1 fps. A track of which nothing came for longer had an outage.
-    static let longestFrame: Int64 = 1_000_000_000
-
     /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last, or on
     /// our clock after an outage.
     mutating func place(_ stamp: Int64, of track: TrackID, arrival: MonotonicTime) -> Int64 {
@@ -83,4 +72,15 @@ struct StampTimeline {
         guard step > Self.largestStepForward, let minimum = envelope.minimum else { return false }
         return placed > arrival.nanoseconds &- minimum &+ Self.clockTolerance
     }
+
+    /// A step back of more than this is a jump; less is disorder.
+    static let largestStepBack: Int64 = 500_000_000
+    /// A step forward of more than this that lands ahead of our clock is a jump.
+    static let largestStepForward: Int64 = 3_000_000_000
+    /// How far ahead of our clock honest stamps land: the envelope is not exact at once.
+    static let clockTolerance: Int64 = 500_000_000
+    /// Within this time after one track's jump the other one's is the same jump.
+    static let followTime = Duration.seconds(2)
+    /// Frames are at most this long: 1 fps. A track of which nothing came for longer had an outage.
+    static let longestFrame: Int64 = 1_000_000_000
 }

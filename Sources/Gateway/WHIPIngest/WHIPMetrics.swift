@@ -10,8 +10,6 @@ public final class WHIPMetrics: Sendable {
     let nacks: Counter
     let keyframeRequests: Counter
     let malformed: Counter
-    /// Steps of a session's way; its media is timed as that of every publish.
-    private static let ways: [SessionStory.Step] = [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .announced]
     private let steps: [SessionStory.Step: Histogram]
     /// By the last step of the way that a session came to.
     private let unpublished: [SessionStory.Step: Counter]
@@ -40,4 +38,7 @@ public final class WHIPMetrics: Sendable {
     }
 
     func observe(_ step: SessionStory.Step, _ elapsed: Duration) { steps[step]?.observe(elapsed) }
+
+    /// Steps of a session's way; its media is timed as that of every publish.
+    private static let ways: [SessionStory.Step] = [.firstCheck, .claimed, .handshakeDone, .leaseGranted, .announced]
 }

@@ -88,9 +88,6 @@ struct ClusterCommand: Equatable, Sendable {
 }
 
 extension ClusterCall {
-    /// The number under which renewals note that there are too many publishers.
-    static let surplusCode = 1005
-
     func command(_ settings: NodeSettings) -> ClusterCommand {
         let keys = ClusterKeys(prefix: settings.cluster.keyPrefix)
         switch self {
@@ -156,6 +153,9 @@ extension ClusterCall {
     private func script(_ script: ClusterScript, _ keys: [String], _ arguments: String...) -> ClusterCommand {
         ClusterCommand(body: .script(script), keys: keys, arguments: arguments)
     }
+
+    /// The number under which renewals note that there are too many publishers.
+    static let surplusCode = 1005
 }
 
 extension Duration {

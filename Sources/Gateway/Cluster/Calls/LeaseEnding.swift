@@ -12,11 +12,11 @@ extension LeaseEnding {
 }
 
 extension LeaseEnd {
-    /// Without words it is the surplus that a renewal found.
-    private static let surplus =
-        "The stage has more publishers than it may have, which came to light after a failover: the newest had to go."
-
     init(_ ending: LeaseEnding) {
         self = .disconnected(number: ending.code, sentence: ending.words.isEmpty ? Self.surplus : ending.words)
     }
+
+    /// Without words it is the surplus that a renewal found.
+    private static let surplus =
+        "The stage has more publishers than it may have, which came to light after a failover: the newest had to go."
 }

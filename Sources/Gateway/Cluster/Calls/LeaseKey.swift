@@ -13,14 +13,14 @@ struct LeaseIdentity: Hashable, Sendable {
 }
 
 extension LeaseIdentity {
-    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's numbers
-    /// are whole ones.
-    static let greatestGeneration: UInt64 = 1 << 53
-
     /// What the server or another node says that a generation is. Nil beyond the greatest: we add to it, and keep it in 63 bits.
     static func generation(_ text: String) -> UInt64? {
         UInt64(text).flatMap { $0 <= greatestGeneration ? $0 : nil }
     }
+
+    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's numbers
+    /// are whole ones.
+    static let greatestGeneration: UInt64 = 1 << 53
 }
 
 /// The running session of a stage, as the nodes share it.

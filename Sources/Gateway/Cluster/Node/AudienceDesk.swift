@@ -29,9 +29,6 @@ struct AudienceDesk {
         var isDeserted: Bool { waiting.isEmpty && told == 0 }
     }
 
-    /// How long after a claim that failed the next one is made.
-    static let pause = Duration.seconds(5)
-
     private var audiences: [String: Audience] = [:]
 
     /// When `timePassed` has something to do; nil for never.
@@ -114,6 +111,9 @@ struct AudienceDesk {
         audiences[stage] = nil
         return audience.lease.map { [.release($0)] } ?? []
     }
+
+    /// How long after a claim that failed the next one is made.
+    static let pause = Duration.seconds(5)
 }
 
 extension LeaseKey {

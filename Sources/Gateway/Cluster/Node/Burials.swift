@@ -11,9 +11,6 @@ struct Burials: Sendable {
         var beganAt: MonotonicTime
     }
 
-    /// How long the server leaves a burial to one node; one that is stuck is begun anew.
-    static let patience = Duration.seconds(10)
-
     /// By node.
     private var burials: [String: Burial] = [:]
 
@@ -68,4 +65,7 @@ struct Burials: Sendable {
         let told = told.filter { $0.key.stageID == stage }.sorted { $0.generation < $1.generation }
         return .call(.sweep(stage: stage, node: node, told: told))
     }
+
+    /// How long the server leaves a burial to one node; one that is stuck is begun anew.
+    static let patience = Duration.seconds(10)
 }

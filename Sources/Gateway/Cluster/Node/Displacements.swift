@@ -11,9 +11,6 @@ struct Displacements: Sendable {
         let toldAt: MonotonicTime
     }
 
-    /// This long after its next renewal, a node has told the history what it lost, or is dead.
-    static let reading = Duration.seconds(1)
-
     private let nodeID: String
     private let renewalInterval: Duration
     /// In the order in which they are told.
@@ -52,4 +49,7 @@ struct Displacements: Sendable {
         displacements.removeFirst(due.count)
         return due.map { .closed(stage: $0.lease.lease.key.stageID, [$0.lease]) }
     }
+
+    /// This long after its next renewal, a node has told the history what it lost, or is dead.
+    static let reading = Duration.seconds(1)
 }

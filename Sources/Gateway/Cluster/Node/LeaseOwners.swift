@@ -20,16 +20,6 @@ struct LeaseOwners: Sendable {
         let endsAt: MonotonicTime
     }
 
-    /// How often, and for how long, the owner of a lease is asked about it while somebody here waits for it.
-    static let watchInterval = Duration.milliseconds(250)
-    static let watchLifetime = Duration.seconds(30)
-
-    /// A node that answered so lately is there to say what it has lost. Less than the silence after which the other half of a pair
-    /// takes over, whose node may be dead; what both say counts once.
-    static let presence = Duration.milliseconds(750)
-    /// Nodes whose last answers are remembered.
-    static let maximumPresent = 4_096
-
     private let nodeID: String
     /// How long an owner may take to answer.
     private let patience: Duration
@@ -74,6 +64,15 @@ struct LeaseOwners: Sendable {
         for question in unanswered { questions[question.key] = nil }
         return unanswered.map { ($0.key, $0.value.asker) }
     }
+
+    /// How often, and for how long, the owner of a lease is asked about it while somebody here waits for it.
+    static let watchInterval = Duration.milliseconds(250)
+    static let watchLifetime = Duration.seconds(30)
+    /// A node that answered so lately is there to say what it has lost. Less than the silence after which the other half of a pair
+    /// takes over, whose node may be dead; what both say counts once.
+    static let presence = Duration.milliseconds(750)
+    /// Nodes whose last answers are remembered.
+    static let maximumPresent = 4_096
 }
 
 // MARK: - Watches

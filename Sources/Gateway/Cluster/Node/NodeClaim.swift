@@ -25,11 +25,6 @@ struct NodeClaim: Sendable {
     /// When an owner that is silent may be dead at the earliest; nil before the server said when it was heard of.
     private(set) var inquiresAt: MonotonicTime?
 
-    /// A waiting claim asks again that often, and at the moment when the lease ends.
-    static let retryInterval = Duration.seconds(1)
-    /// Clocks tick in milliseconds, and not all alike.
-    private static let tick = Duration.milliseconds(10)
-
     enum Phase: Equatable {
         case new
         /// Its stage is being added to those of this node.
@@ -49,6 +44,11 @@ struct NodeClaim: Sendable {
     }
 
     var waitsUntil: MonotonicTime? { if case .waiting(let until) = phase { until } else { nil } }
+
+    /// A waiting claim asks again that often, and at the moment when the lease ends.
+    static let retryInterval = Duration.seconds(1)
+    /// Clocks tick in milliseconds, and not all alike.
+    private static let tick = Duration.milliseconds(10)
 }
 
 // MARK: - The owner of the lease

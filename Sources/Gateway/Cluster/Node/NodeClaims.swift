@@ -2,11 +2,6 @@ import Wire
 
 /// The claims under way. Those of one participant take turns: only the first of them is in work.
 struct NodeClaims: Sendable {
-    /// Participants whose last remote lease is remembered; as many claims may be under way.
-    static let maximumSeen = 65_536
-    /// Twice as long as whoever was told of a lease looks at it (`LeaseOwners.watchLifetime`).
-    static let seenLifetime = Duration.seconds(60)
-
     private var claims: [Int: NodeClaim] = [:]
     /// The first number is of the claim in work.
     private var queues: [LeaseKey: [Int]] = [:]
@@ -62,4 +57,9 @@ struct NodeClaims: Sendable {
 
     /// The participant has the lease itself.
     mutating func forgetSeen(by key: LeaseKey, _ now: MonotonicTime) { seen.set(nil, for: key, at: now) }
+
+    /// Participants whose last remote lease is remembered; as many claims may be under way.
+    static let maximumSeen = 65_536
+    /// Twice as long as whoever was told of a lease looks at it (`LeaseOwners.watchLifetime`).
+    static let seenLifetime = Duration.seconds(60)
 }

@@ -23,9 +23,6 @@ struct Outage: Sendable {
     /// After this node stood still: until then the server may have before it what others told it meanwhile.
     private var catchUpEnd = MonotonicTime.zero
 
-    /// An answer within that time is one at once.
-    static let promptness = Duration.seconds(1)
-
     /// - Parameters:
     ///   - silence: of the server, longer than which others may not have renewed what they held.
     ///   - grace: how long after such a silence nothing of others is taken.
@@ -103,4 +100,7 @@ struct Outage: Sendable {
         if let graceEnd, now < graceEnd { return kind }
         return isRefusing(at: now) ? .expired : .none
     }
+
+    /// An answer within that time is one at once.
+    static let promptness = Duration.seconds(1)
 }

@@ -14,9 +14,6 @@ struct AccessUnitAssembler {
     /// Those that this unit brought: they are in force only if the unit is whole.
     private var newSets = ParameterSets()
 
-    /// A picture is left out when it is longer: at 400 Mbit/s none is.
-    static let maximumByteCount = 1 << 24
-
     /// Takes the next packet.
     /// - Returns: at most two units: the one before, when its last packet had no marker, and the one that this packet ends.
     mutating func take(_ packet: PacketOrder.Packet) -> [AccessUnit] {
@@ -141,4 +138,7 @@ struct AccessUnitAssembler {
         bytes.reserveCapacity(capacity)
         (newSets, hasIDR, fragmentStart, isDamaged) = (ParameterSets(), false, nil, false)
     }
+
+    /// A picture is left out when it is longer: at 400 Mbit/s none is.
+    static let maximumByteCount = 1 << 24
 }

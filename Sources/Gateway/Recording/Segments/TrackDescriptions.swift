@@ -4,9 +4,6 @@ import MP4
 
 /// How both tracks are to be decoded, and the initialization segment that says so. A value.
 struct TrackDescriptions {
-    static let videoTrackID: UInt32 = 1
-    static let audioTrackID: UInt32 = 2
-
     /// Nil where there is no sound.
     var audio: SampleDescription?
     /// Nil where there are no pictures.
@@ -39,6 +36,9 @@ struct TrackDescriptions {
         }
         return InitializationSegment(tracks: tracks)
     }
+
+    static let videoTrackID: UInt32 = 1
+    static let audioTrackID: UInt32 = 2
 }
 
 extension SampleDescription {

@@ -104,9 +104,6 @@ final class RecordingBlock: Sendable {
 
 /// The blocks of one publication: as many as its writer lags, up to a bound. Confined to the publication's worker.
 struct RecordingBlockPool {
-    /// 6 MiB: some five seconds at the contract's highest bitrate, in which a disk may stall.
-    static let maximumBlocks = 96
-
     private var blocks: [RecordingBlock] = []
     private var last = 0
 
@@ -121,4 +118,7 @@ struct RecordingBlockPool {
         last = blocks.count - 1
         return blocks[last]
     }
+
+    /// 6 MiB: some five seconds at the contract's highest bitrate, in which a disk may stall.
+    static let maximumBlocks = 96
 }

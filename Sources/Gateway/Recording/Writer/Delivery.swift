@@ -21,7 +21,6 @@ final class Delivery {
     private var isLossTold = false
     /// Whether what is under way is still to be stored; the uploads' thread asks.
     private let isWanted = Lock(true)
-    static let refusalPause = Duration.seconds(600)
 
     /// - Parameters:
     ///   - answer: the way of the bucket's answers back to the recording.
@@ -164,4 +163,7 @@ final class Delivery {
         guard let moment = asksAgainAt, environment.clocks().monotonic >= moment else { return }
         (asksAgainAt, output) = (nil, RecordingOutput())
     }
+
+    /// A store that is back, or a right that was granted meanwhile, is found that soon.
+    static let refusalPause = Duration.seconds(600)
 }

@@ -22,8 +22,6 @@ final class Recording {
     private(set) var isElsewhere = false
     /// An encoder's times and parameter sets decide when a segment begins, and each forces files to disk on the thread of all recordings.
     private var segmentAllowance = Allowance(maximumSegmentsAtOnce, then: .seconds(1))
-    /// An encoder's whole backlog behind a disk that stalled makes ten; other segments aim at two seconds at least.
-    static let maximumSegmentsAtOnce = 30
 
     private init(_ chronicle: Chronicle, in folder: SpoolFolder, _ environment: Environment) {
         (self.chronicle, self.folder, self.environment) = (chronicle, folder, environment)
@@ -228,6 +226,9 @@ final class Recording {
         try? files.breakOff(book.openSegment)
         chronicle.fail(reason)
     }
+
+    /// An encoder's whole backlog behind a disk that stalled makes ten; other segments aim at two seconds at least.
+    static let maximumSegmentsAtOnce = 30
 }
 
 // MARK: - What is stored

@@ -16,12 +16,6 @@ struct PlacementMachine: Sendable {
     /// Nobody waits for an earlier moment.
     private var waitingUntil: MonotonicTime?
 
-    static let leaseInterval = Duration.seconds(5)
-    static let retryDelay = Duration.seconds(1)
-    static let maximumRetryDelay = Duration.seconds(8)
-    /// A publication that was taken over keeps its announces that long: the successor has to come through its handshake.
-    static let successorPatience = Duration.seconds(10)
-
     /// - Parameters:
     ///   - routers: by name, whether the router can be asked for its health.
     ///   - now: health is asked for at once.
@@ -69,6 +63,14 @@ struct PlacementMachine: Sendable {
 
     /// Whether nothing is announced, and no answer is awaited.
     var isIdle: Bool { participants.isEmpty && abandoned.isEmpty }
+
+    /// Routers drop what is ours after 15 s without a lease (docs/stage-router.md).
+    static let leaseInterval = Duration.seconds(5)
+    /// Doubled with each failure, up to the maximum.
+    static let retryDelay = Duration.seconds(1)
+    static let maximumRetryDelay = Duration.seconds(8)
+    /// A publication that was taken over keeps its announces that long: the successor has to come through its handshake.
+    static let successorPatience = Duration.seconds(10)
 }
 
 // MARK: - Publications

@@ -4,11 +4,6 @@ import Wire
 ///
 /// A router that comes back is used again after three good checks in a row, and never takes back what moved away.
 struct RouterHealth {
-    static let checkInterval = Duration.seconds(1)
-    static let failuresToDie = 3
-    static let silenceToDie = Duration.seconds(3)
-    static let successesToReturn = 3
-
     private(set) var isDead = false
     private var failures = 0
     private var successes = 0
@@ -36,6 +31,11 @@ struct RouterHealth {
         isDead = true
         return true
     }
+
+    static let checkInterval = Duration.seconds(1)
+    static let failuresToDie = 3
+    static let silenceToDie = Duration.seconds(3)
+    static let successesToReturn = 3
 }
 
 /// What shows whether a router is well.

@@ -3,9 +3,6 @@ public import Wire
 /// Which routers are dead for this gateway alone: another one's heartbeat still sees them, so their stages stay where they are
 /// and new publishes for them are refused here.
 public struct RouterReach {
-    /// Heartbeats are up to 3 s old, and the others may need as long to see that a router has really died.
-    static let patience = Duration.seconds(6)
-
     private var since: [String: MonotonicTime] = [:]
 
     public init() {}
@@ -19,4 +16,7 @@ public struct RouterReach {
         for router in doubtful where since[router] == nil { since[router] = now }
         return Set(since.filter { now - $0.value >= Self.patience }.keys)
     }
+
+    /// Heartbeats are up to 3 s old, and the others may need as long to see that a router has really died.
+    static let patience = Duration.seconds(6)
 }

@@ -113,9 +113,6 @@ private final class DescriptionThread {
     private var failed: [ParticipantKey: String] = [:]
     private var retry: TimerWatch?
 
-    /// A disk may be full for a day of short publishes.
-    private static let maximumFailed = 1_024
-
     init(
         _ files: DescriptionFiles, _ retryInterval: Duration, take: @escaping () -> [ParticipantKey: String]
     ) throws(SystemError) {
@@ -145,4 +142,7 @@ private final class DescriptionThread {
         var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
         unsafe nanosleep(&time, nil)
     }
+
+    /// A disk may be full for a day of short publishes.
+    private static let maximumFailed = 1_024
 }

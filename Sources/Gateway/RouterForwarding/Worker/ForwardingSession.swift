@@ -28,11 +28,6 @@ final class ForwardingSession: PublicationObserver {
     private var watching: TimerWatch?
     private var lastFeedback: [MonotonicTime?]
 
-    /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track is
-    /// known; a track that comes later is announced anew.
-    static let patience = Duration.milliseconds(500)
-    static let feedbackInterval = Duration.seconds(1)
-
     init(id: ForwardingID, publication: Publication, socket: RouterSocket, replicas: Int) {
         (self.id, self.publication, self.socket) = (id, publication, socket)
         legs = (0..<replicas).map { _ in RouterLeg(publication: publication, socket: socket) }
@@ -112,6 +107,11 @@ final class ForwardingSession: PublicationObserver {
         }
         if announced != nil { considerAnnouncing() }  // an encoder may have turned out deaf
     }
+
+    /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track is
+    /// known; a track that comes later is announced anew.
+    static let patience = Duration.milliseconds(500)
+    static let feedbackInterval = Duration.seconds(1)
 }
 
 extension SessionEnd {

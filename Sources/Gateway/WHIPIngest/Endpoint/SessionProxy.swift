@@ -8,13 +8,6 @@ public import Wire
 /// What a node does for WHIP requests that are another node's: those of a session go there and their answer comes back; a POST
 /// is sent on. Confined to its loop.
 public final class SessionProxy {
-    /// Marks a request that another node passed on (`NodeHop`): it is passed on no further.
-    static let hopHeader = "Stagedoor-Hop"
-    /// Time for the other node's answer; encoders wait longer.
-    private static let deadline = Duration.seconds(3)
-    /// Of the connection, not of the answer (RFC 9110 §7.6.1).
-    private static let hopByHop: Set = ["connection", "keep-alive", "transfer-encoding", "content-length", "date", "upgrade"]
-
     private let client: HTTPClient
     private let tls: HTTPClientTLS
     private let directory: any NeighbourDirectory
@@ -75,6 +68,12 @@ public final class SessionProxy {
 
     /// Marks the URL to which a POST was sent on: it is sent on no further.
     private static let hopItem = "hop"
+    /// Marks a request that another node passed on (`NodeHop`): it is passed on no further.
+    static let hopHeader = "Stagedoor-Hop"
+    /// Time for the other node's answer; encoders wait longer.
+    private static let deadline = Duration.seconds(3)
+    /// Of the connection, not of the answer (RFC 9110 §7.6.1).
+    private static let hopByHop: Set = ["connection", "keep-alive", "transfer-encoding", "content-length", "date", "upgrade"]
 }
 
 /// The other nodes of the platform, as they said last. For any thread; never waits.

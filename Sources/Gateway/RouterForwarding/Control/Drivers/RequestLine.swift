@@ -8,9 +8,6 @@ import HTTPClient
 final class RequestLine {
     typealias Reply = (Result<HTTPClientResponse, HTTPClientError>) -> Void
 
-    /// A further one is answered `.overloaded`, unless it goes first: of those there are few.
-    static let maximumWaiting = 4_096
-
     private let client: HTTPClient
     private var waiting: [(request: HTTPClientRequest, reply: Reply)] = []
 
@@ -35,4 +32,7 @@ final class RequestLine {
         let next = waiting.removeFirst()
         begin(next.request, next.reply)
     }
+
+    /// A further one is answered `.overloaded`, unless it goes first: of those there are few.
+    static let maximumWaiting = 4_096
 }

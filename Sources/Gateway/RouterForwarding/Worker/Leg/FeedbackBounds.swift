@@ -1,24 +1,8 @@
 import Wire
 
-/// What one track's router may ask of us. Plain RTP can be forged: nothing that it asks may amplify traffic or starve the track.
+/// What one track's router may ask of us. Plain RTP can be forged: nothing that it asks may amplify traffic or starve the track
+/// (docs/design.md 6.3).
 struct FeedbackBounds {
-    static let keyframeInterval = Duration.milliseconds(500)
-    /// As many at the start of a track, and then ten a minute.
-    static let keyframeRequestsAtFirst = 13
-    static let minimumBitrate = 300_000
-    static let bitrateLifetime = Duration.seconds(5)
-    /// Retransmitted bytes of sent bytes: a fifth.
-    static let retransmissionShare = 5
-    /// What may be retransmitted before anything was earned: some packets of a quiet track.
-    static let retransmissionAllowance = 12_000
-    /// What two seconds at 8.5 Mbit/s earn.
-    static let maximumRetransmissionCredit = 425_000
-
-    /// A PAUSE that holds already is answered so often.
-    static let pausedInterval = Duration.milliseconds(100)
-    /// About what a report with PAUSED takes.
-    static let pausedByteCount = 100
-
     private var keyframeSpacing = Allowance(1, then: keyframeInterval)
     private var keyframeRequests = Allowance(keyframeRequestsAtFirst, then: .seconds(6))
     private var lastPaused: MonotonicTime?
@@ -64,4 +48,20 @@ struct FeedbackBounds {
         retransmissionCredit -= byteCount
         return true
     }
+
+    static let keyframeInterval = Duration.milliseconds(500)
+    /// As many at the start of a track, and then ten a minute.
+    static let keyframeRequestsAtFirst = 13
+    static let minimumBitrate = 300_000
+    static let bitrateLifetime = Duration.seconds(5)
+    /// Retransmitted bytes of sent bytes: a fifth.
+    static let retransmissionShare = 5
+    /// What may be retransmitted before anything was earned: some packets of a quiet track.
+    static let retransmissionAllowance = 12_000
+    /// What two seconds at 8.5 Mbit/s earn.
+    static let maximumRetransmissionCredit = 425_000
+    /// A PAUSE that holds already is answered so often.
+    static let pausedInterval = Duration.milliseconds(100)
+    /// About what a report with PAUSED takes.
+    static let pausedByteCount = 100
 }

@@ -16,9 +16,6 @@ final class LegProtection {
     private var outbound: SRTPOutbound
     private var inbound: SRTPInbound?
 
-    /// Room for the longest datagram and its trailer.
-    static let slotByteCount = 1536
-
     /// - Parameter feedback: the router's key, if it gave one.
     init(_ keys: SRTPKeys, feedback: SRTPKeys?) throws(SRTPError) {
         outbound = try SRTPOutbound(keys)
@@ -56,4 +53,7 @@ final class LegProtection {
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe try? inbound?.unprotectControl($0) }
         return count.map { Array(bytes[..<$0]) }
     }
+
+    /// Room for the longest datagram and its trailer.
+    static let slotByteCount = 1536
 }

@@ -1,11 +1,9 @@
 import RTP
 import Wire
 
-/// The very bytes sent in the last 250 ms, protected ones included, to answer NACKs from: never encrypted again.
+/// The very bytes sent in the last 250 ms, protected ones included, to answer NACKs from: never encrypted again
+/// (docs/design.md 6.2).
 final class RetransmissionRing {
-    static let maximumAge = Duration.milliseconds(250)
-    static let maximumByteCount = 1_000_000
-
     /// Each packet with when it was sent.
     private let queue: PacketQueue<MonotonicTime>
     /// More than the packets of a megabyte; positions count from the ring's beginning.
@@ -38,4 +36,7 @@ final class RetransmissionRing {
             firstPosition += 1
         }
     }
+
+    static let maximumAge = Duration.milliseconds(250)
+    static let maximumByteCount = 1_000_000
 }

@@ -32,12 +32,6 @@ public final class RouterLeg: MediaSink {
     /// Something went out before the leg was closed: what is not in the gate begins with a keyframe at the next router.
     private var hasMoved = false
 
-    static let reportInterval = Duration.seconds(1)
-    /// Another router, or another SSRC, cannot show video before its keyframe; streams that refresh by and by have none.
-    static let keyframePatience = Duration.seconds(2)
-    /// The start gate's media is let go over this time.
-    static let releaseSpread = Duration.milliseconds(100)
-
     public init(publication: Publication, socket: RouterSocket) {
         (self.publication, self.socket) = (publication, socket)
         gate = StartGate(pool: socket.pool)
@@ -170,6 +164,12 @@ public final class RouterLeg: MediaSink {
         guard let protection else { return socket.sendReport(writer.bytes, to: track.plan.rtcp) }
         if let bytes = protection.protect(control: writer.bytes) { socket.sendReport(bytes, to: track.plan.rtcp) }
     }
+
+    static let reportInterval = Duration.seconds(1)
+    /// Another router, or another SSRC, cannot show video before its keyframe; streams that refresh by and by have none.
+    static let keyframePatience = Duration.seconds(2)
+    /// The start gate's media is let go over this time.
+    static let releaseSpread = Duration.milliseconds(100)
 }
 
 // MARK: - Layers

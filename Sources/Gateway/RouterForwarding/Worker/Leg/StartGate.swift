@@ -14,9 +14,6 @@ final class StartGate {
         var marker: Bool
     }
 
-    static let maximumAge = Duration.seconds(2)
-    static let maximumByteCount = 4_000_000
-
     private let pool: PacketPool
     /// By layer, from its first IDR on.
     private var video: [TrackID: PacketQueue<Note>] = [:]
@@ -98,6 +95,9 @@ final class StartGate {
         guard let sound = audio.first else { return pictures }
         return sound.note.run.arrival < pictures[0].note.run.arrival ? audio : pictures
     }
+
+    static let maximumAge = Duration.seconds(2)
+    static let maximumByteCount = 4_000_000
 }
 
 extension MediaRun {

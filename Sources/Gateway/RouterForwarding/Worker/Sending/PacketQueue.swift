@@ -81,11 +81,6 @@ final class PacketQueue<Note> {
 /// milliseconds, and the next one's uses the same memory.
 @safe
 final class PacketPool {
-    /// Holds 13 packets of 1,200 bytes: the ring of a small layer takes two or three.
-    static let blockByteCount = 16_384
-    /// Blocks kept for the next burst (8 MiB); those beyond go back to the allocator.
-    static let maximumFree = 512
-
     private var free: [UnsafeMutableRawPointer] = unsafe []
 
     func take() -> UnsafeMutableRawPointer { unsafe free.popLast() ?? .allocate(byteCount: Self.blockByteCount, alignment: 16) }
@@ -95,4 +90,9 @@ final class PacketPool {
     }
 
     deinit { while let block = unsafe free.popLast() { unsafe block.deallocate() } }
+
+    /// Holds 13 packets of 1,200 bytes: the ring of a small layer takes two or three.
+    static let blockByteCount = 16_384
+    /// Blocks kept for the next burst (8 MiB); those beyond go back to the allocator.
+    static let maximumFree = 512
 }

@@ -28,9 +28,6 @@ public final class RouterSocket {
     private var blocked: [SendQueue] = []
     private var pacer: TimerWatch?
 
-    /// Bytes of an RTCP datagram that are read; longer ones are no report of a router.
-    static let maximumFeedbackByteCount = 1500
-
     /// - Parameter address: where feedback comes back to; port 0 takes a free one.
     public init(
         loop: EventLoop, address: SocketAddress = SocketAddress(.anyV6, port: 0), metrics: RouterMetrics? = nil
@@ -108,6 +105,9 @@ public final class RouterSocket {
         if isDelivered { feedback.accepted += 1 } else { feedback.foreign += 1 }
         (isDelivered ? metrics?.acceptedFeedback : metrics?.foreignFeedback)?.increment()
     }
+
+    /// Bytes of an RTCP datagram that are read; longer ones are no report of a router.
+    static let maximumFeedbackByteCount = 1500
 }
 
 /// What came back from routers.

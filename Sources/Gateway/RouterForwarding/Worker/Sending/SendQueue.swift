@@ -10,14 +10,6 @@ import Wire
 final class SendQueue {
     struct Note { var queued: MonotonicTime }
 
-    static let pacingThreshold = 64
-    static let chunk = 16
-    /// The last packet leaves within 8 ms: what is due is sent once a millisecond.
-    static let maximumSpread = Duration.milliseconds(7)
-    static let maximumBacklog = Duration.milliseconds(100)
-    static let maximumCatchUp = Duration.milliseconds(400)
-    static let maximumAge = Duration.milliseconds(500)
-
     let destination: SocketAddress
     private(set) var isBlocked = false
     /// Packets that a full socket kept back for too long.
@@ -133,6 +125,14 @@ final class SendQueue {
         }
         return start
     }
+
+    static let pacingThreshold = 64
+    static let chunk = 16
+    /// The last packet leaves within 8 ms: what is due is sent once a millisecond.
+    static let maximumSpread = Duration.milliseconds(7)
+    static let maximumBacklog = Duration.milliseconds(100)
+    static let maximumCatchUp = Duration.milliseconds(400)
+    static let maximumAge = Duration.milliseconds(500)
 }
 
 /// Where send queues put their datagrams: the worker's socket toward the routers, or a test's.

@@ -5,18 +5,6 @@ import RTP
 /// Pieces are valid until `removeAll`. Nothing is copied unless packets are protected, which needs them in one piece.
 @safe
 final class WireBatch {
-    /// More packets than a batch holds are sent in several.
-    static let capacity = 256
-    /// 12 bytes of RTP header, a header extension, and up to 4 of payload header.
-    private static let headByteCount = RTPHeader.fixedByteCount + maximumExtensionByteCount + 4
-    /// MID and RID: 4 bytes before them, 1 for the length of each, and their 6 letters.
-    static let maximumExtensionByteCount = 16
-    /// What an Ethernet frame carries behind IPv6 and UDP, less SRTP's 16 bytes: RFC 8852 (section 3) wants no extension to cost
-    /// a datagram in two fragments, and routers know a layer by its announced SSRC.
-    static let longestWithExtension = 1_500 - 48 - 16
-    /// Two pieces a packet; the second is empty when a packet is whole.
-    static let piecesPerPacket = 2
-
     private let heads = UnsafeMutableRawPointer.allocate(byteCount: capacity * headByteCount, alignment: 16)
     private let pieces = UnsafeMutableBufferPointer<UnsafeRawBufferPointer>.allocate(capacity: capacity * piecesPerPacket)
     private(set) var count = 0
@@ -89,4 +77,16 @@ final class WireBatch {
         while end < limit, byteCount(of: end) == size { end += 1 }
         return end < limit && byteCount(of: end) < size ? end + 1 : end
     }
+
+    /// More packets than a batch holds are sent in several.
+    static let capacity = 256
+    /// 12 bytes of RTP header, a header extension, and up to 4 of payload header.
+    private static let headByteCount = RTPHeader.fixedByteCount + maximumExtensionByteCount + 4
+    /// MID and RID: 4 bytes before them, 1 for the length of each, and their 6 letters.
+    static let maximumExtensionByteCount = 16
+    /// What an Ethernet frame carries behind IPv6 and UDP, less SRTP's 16 bytes: RFC 8852 (section 3) wants no extension to cost
+    /// a datagram in two fragments, and routers know a layer by its announced SSRC.
+    static let longestWithExtension = 1_500 - 48 - 16
+    /// Two pieces a packet; the second is empty when a packet is whole.
+    static let piecesPerPacket = 2
 }

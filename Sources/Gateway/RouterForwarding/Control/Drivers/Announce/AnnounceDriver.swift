@@ -38,11 +38,6 @@ final class AnnounceDriver: RouterDriver {
     private var doubted = DoubtedAnnounces()
     private var bootID: String?
 
-    /// A change that gets no answer is told again so often at once.
-    static let maximumRepetitions = 3
-    static let answerDeadline = Duration.seconds(2)
-    static let healthDeadline = Duration.seconds(1)
-
     /// - Parameter gatewayID: the same for all workers of a process, another for every process.
     init(_ configuration: Configuration, gatewayID: String, http: any RouterHTTP) {
         (self.configuration, self.http) = (configuration, http)
@@ -183,6 +178,11 @@ final class AnnounceDriver: RouterDriver {
                 "router": .string(name), "participant": .string(announcement.participantID), "reason": .string(Self.noLocation),
             ])
     }
+
+    /// A change that gets no answer is told again so often at once.
+    static let maximumRepetitions = 3
+    static let answerDeadline = Duration.seconds(2)
+    static let healthDeadline = Duration.seconds(1)
 }
 
 extension RouterResponse {

@@ -2,9 +2,6 @@ import Admission
 
 /// Announces that got no answer, or one that does not say where: the router may hold them.
 struct DoubtedAnnounces: Sendable {
-    /// Beyond it nobody looks for what a lost answer has made.
-    static let maximumCount = 1_024
-
     /// The last one of each participant.
     private var announcements: [ParticipantKey: Announcement] = [:]
 
@@ -25,4 +22,7 @@ struct DoubtedAnnounces: Sendable {
         for announcement in settled { announcements[announcement.participant] = nil }
         return settled.filter { surplus[$0.participantID, default: 0] > 0 }
     }
+
+    /// Beyond it nobody looks for what a lost answer has made.
+    static let maximumCount = 1_024
 }

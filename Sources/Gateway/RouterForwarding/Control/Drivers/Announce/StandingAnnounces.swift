@@ -11,9 +11,6 @@ struct StandingAnnounces: Sendable {
         let generation: UInt64
     }
 
-    /// Beyond it ends are not told again: they all go out behind one lease, and the next one waits for them.
-    static let maximumUntoldEnds = 1_024
-
     private var announces: [ParticipantKey: Standing] = [:]
     /// What is to be deleted: while our lease lives, the router would keep the participant for good.
     private var untoldEnds: [ParticipantKey: String] = [:]
@@ -46,4 +43,7 @@ struct StandingAnnounces: Sendable {
         defer { untoldEnds = [:] }
         return untoldEnds
     }
+
+    /// Beyond it ends are not told again: they all go out behind one lease, and the next one waits for them.
+    static let maximumUntoldEnds = 1_024
 }
