@@ -230,7 +230,7 @@ struct NodeMachineTests {
         let lost = machine.answered(renew, .renewed([.lost(to: "b", generation: 6)]), sentAt: now, now)
         #expect(lost.contains(.end(LeaseIdentity(key, generation: 5), .takenOver)))
         // What is lost is not given back.
-        #expect(machine.release(LeaseIdentity(key, generation: 5), now).isEmpty)
+        #expect(machine.release(LeaseIdentity(key, generation: 5)).isEmpty)
     }
 
     @Test func `what is given back while the server is away is given back when it returns, after what is held is renewed`() throws
@@ -239,7 +239,7 @@ struct NodeMachineTests {
         let call = try #require(claiming(&machine, now))
         _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         machine.disconnected()
-        #expect(machine.release(LeaseIdentity(key, generation: 5), now).isEmpty)
+        #expect(machine.release(LeaseIdentity(key, generation: 5)).isEmpty)
         let actions = machine.connected(runID: "1", now + .seconds(20))
         #expect(actions.first == .call(.mark(stages: ["one"])))
         #expect(actions.contains(.call(.release(LeaseIdentity(key, generation: 5)))))
@@ -367,7 +367,7 @@ struct NodeMachineTests {
         _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
         let lease = LeaseIdentity(key, generation: 5)
         let release = ClusterCall.release(lease)
-        #expect(machine.release(lease, now) == [.call(release)])
+        #expect(machine.release(lease) == [.call(release)])
         _ = machine.answered(release, nil, sentAt: now, now)
         now = now + .seconds(3)
         #expect(machine.timePassed(now).contains(.call(release)))

@@ -56,7 +56,7 @@ public final class ClusterMember {
         mailbox = try Mailbox(loop: loop) { [unowned self] in take($0) }
         connection.onStateChange = { [unowned self] in changed($0) }
         audiences.claim = { [unowned self] in claim(forAudienceOf: $0) }
-        audiences.release = { [unowned self] in perform(machine.release($0, clock)) }
+        audiences.release = { [unowned self] in perform(machine.release($0)) }
         audiences.announce = { [unowned self] in
             announce($0.sessionID, ofStage: ResourceName.identifier(inARN: $0.stageARN))
         }
@@ -172,7 +172,7 @@ extension ClusterMember {
     private func take(_ order: ClusterOrder) {
         switch order {
         case .claim(let claim): self.claim(claim)
-        case .release(let lease): perform(machine.release(LeaseIdentity(lease), clock))
+        case .release(let lease): perform(machine.release(LeaseIdentity(lease)))
         case .end(let participant, let refusal):
             let stage = ResourceName.identifier(inARN: participant.stageARN)
             perform(machine.end(stage: stage, participant: participant.participantID, LeaseEnding(refusal)))
@@ -230,7 +230,7 @@ extension ClusterMember {
     private func granted(_ number: Int, _ lease: LeaseIdentity, _ session: SharedSession) {
         guard let claimant = claims.remove(number) else { return }
         guard case .publisher(let claim) = claimant else { return audiences.granted(lease, session) }
-        if !publishers.granted(claim, lease, session) { perform(machine.release(lease, clock)) }
+        if !publishers.granted(claim, lease, session) { perform(machine.release(lease)) }
     }
 
     private func heldHere(_ number: Int) {
@@ -240,7 +240,7 @@ extension ClusterMember {
         if let holder { return claim.reply(.held(by: holder)) }
         // Its session has just given the lease back, which is on its way to us: do it now.
         let key = LeaseKey(stageID: claim.grant.stageID, participantID: claim.grant.participantID)
-        perform(machine.releaseHeld(key, clock))
+        perform(machine.releaseHeld(key))
         self.claim(claim)
     }
 

@@ -45,7 +45,7 @@ extension Simulation {
         guard let encoder = nodes[node].claims.removeValue(forKey: claim) else { return }
         let holder = Holder(node: node, lease: lease)
         guard encoders[encoder].node == node, !encoders[encoder].isLive, hasMedia(encoder) else {
-            return with(node) { $0.release(lease, moment) }
+            return with(node) { $0.release(lease) }
         }
         checkGeneration(lease)
         report.granted += 1
@@ -115,7 +115,7 @@ extension Simulation {
     func release(_ holder: Holder) {
         guard sessions[holder] != nil else { return }
         forget(holder)
-        with(holder.node) { $0.release(holder.lease, moment) }
+        with(holder.node) { $0.release(holder.lease) }
     }
 
     /// - Parameter writes: its node lives and tells the history.

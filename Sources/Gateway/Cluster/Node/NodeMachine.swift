@@ -176,7 +176,7 @@ extension NodeMachine {
     }
 
     /// Gives a lease back; another one of the same participant stays.
-    mutating func release(_ lease: LeaseIdentity, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func release(_ lease: LeaseIdentity) -> [ClusterAction] {
         guard let known = held.release(lease) else { return [] }
         if outage.isAway {
             held.releaseLater(known)
@@ -186,9 +186,9 @@ extension NodeMachine {
     }
 
     /// Gives back whatever lease of the participant is held here; nothing where there is none.
-    mutating func releaseHeld(_ key: LeaseKey, _ now: MonotonicTime) -> [ClusterAction] {
+    mutating func releaseHeld(_ key: LeaseKey) -> [ClusterAction] {
         guard let entry = held[key] else { return [] }
-        return release(LeaseIdentity(key, generation: entry.granted), now)
+        return release(LeaseIdentity(key, generation: entry.granted))
     }
 
     /// Ends a participant's publish, or all of a stage, wherever they live.

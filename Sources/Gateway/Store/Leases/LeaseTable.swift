@@ -57,7 +57,7 @@ struct LeaseTable {
         return publish.ending(isWatching: viewers[lease.participant] != nil, now: now)
     }
 
-    mutating func wasTest(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
+    mutating func wasTest(_ lease: PublishLease) -> [HistoryWrite] {
         if find(lease) != nil { held[lease.participant]?.noteTest() }
         return []
     }

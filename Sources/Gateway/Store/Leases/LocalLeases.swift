@@ -66,7 +66,7 @@ package final class LocalLeases: Sendable {
 
     package func started(_ lease: PublishLease) -> Bool { change { $0.started(lease, now: $1) } }
 
-    package func wasTest(_ lease: PublishLease) { change { $0.wasTest(lease, now: $1) } }
+    package func wasTest(_ lease: PublishLease) { change { table, _ in table.wasTest(lease) } }
 
     package func failed(_ lease: PublishLease, errorCode: String) -> Bool {
         change { $0.failed(lease, errorCode: errorCode, now: $1) }
