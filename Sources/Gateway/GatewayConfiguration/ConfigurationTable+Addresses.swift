@@ -7,7 +7,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "advertise.addresses", \.advertise.addresses, .restart,
-                    "Public addresses or names for ICE, in place of those of the interfaces; auto, like an empty list: these."),
+                    "Public addresses or names for ICE; auto, and an empty list, stand for those of the interfaces."),
                 Key("advertise.host", \.advertise.host, .restart, "Host name for URLs; empty: the first address."),
                 Key(
                     "advertise.mediaPort", \.advertise.mediaPort, .restart, in: 0...65_535,

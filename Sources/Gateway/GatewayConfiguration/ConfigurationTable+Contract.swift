@@ -4,7 +4,7 @@ extension ConfigurationTable {
     static let contract = Section(
         "contract", "The media contract. Actions: disconnect, warn, off.",
         [
-            Key("contract.videoCodec.action", \.contract.videoCodec.action, .live, "Video other than H.264, progressive."),
+            Key("contract.videoCodec.action", \.contract.videoCodec.action, .live, "Video other than progressive H.264."),
             Key("contract.profile.limit", \.contract.profile.limit, .live, "H.264 profiles taken, judged by the SPS."),
             Key("contract.profile.action", \.contract.profile.action, .live, "Other profiles."),
             Key("contract.bFrames.action", \.contract.bFrames.action, .live, "B-frames, judged by slice types."),

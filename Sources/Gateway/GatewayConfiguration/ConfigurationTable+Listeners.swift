@@ -96,7 +96,7 @@ extension HTTPSettings {
             "Time limit for a whole request to arrive."),
         ConfigurationKey(
             "idleTimeout", \.idleTimeout, .restart, in: .seconds(1) ... .seconds(600),
-            "How long a connection without a request is kept."),
+            "How long a connection waits for its next request."),
         ConfigurationKey("maximumConnections", \.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
         ConfigurationKey(
             "maximumBodySize", \.maximumBodySize, .restart, in: .kibibytes(4) ... .mebibytes(1),

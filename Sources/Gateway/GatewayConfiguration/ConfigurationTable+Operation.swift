@@ -89,7 +89,7 @@ extension ConfigurationTable {
                 "What they are: one primary, sentinels that know it, or nodes of a Redis Cluster."),
             Key("cluster.primary", \.cluster.primary, .restart, "The name by which sentinels know the primary."),
             Key("cluster.user", \.cluster.user, .restart, "ACL user; empty: the default one."),
-            Key("cluster.password", \.cluster.password, .restart, "Its password; empty: none is asked for."),
+            Key("cluster.password", \.cluster.password, .restart, "Its password; empty: the servers ask for none."),
             Key(
                 "cluster.redisTLS", \.cluster.redisTLS, .restart,
                 "Speak TLS with the servers and sentinels; their certificates must show the names in cluster.redis."),

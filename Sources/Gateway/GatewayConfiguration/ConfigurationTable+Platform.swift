@@ -64,7 +64,7 @@ extension ConfigurationTable {
         Section(
             "store", "Where state is kept.",
             [
-                Key("store.directory", \.store.directory, .restart, "The data directory; `serve --data` wins.")
+                Key("store.directory", \.store.directory, .restart, "The data directory; `serve --data` overrides it.")
             ]),
     ]
 }

@@ -8,7 +8,7 @@ extension ConfigurationTable {
                 "Stage routers by name. Without any here: the embedded one, and a static one that sends to 127.0.0.1 from port 5004 on."
             )),
         Section(
-            "embedded", "The router in this process (driver embedded): subscribers by WHEP, for looking, not for audiences.",
+            "embedded", "The router in this process (driver embedded): WHEP, to look at a stage; not for audiences.",
             [
                 Key(
                     "embedded.maximumSubscribers", \.embedded.maximumSubscribers, .restart, in: 1...1000,

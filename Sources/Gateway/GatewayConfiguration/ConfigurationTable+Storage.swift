@@ -20,7 +20,7 @@ extension StorageSettings: MapEntry {
         ConfigurationKey("secretKey", \.secretKey, .live, "Its secret."),
         ConfigurationKey(
             "pathStyle", \.pathStyle, .live,
-            "Write the bucket into the path (https://host/bucket/key), not before the host: most stores beside AWS want it."),
+            "Write the bucket into the path (https://host/bucket/key), not before the host: most stores other than AWS need it."),
         ConfigurationKey(
             "certificateAuthority", \.certificateAuthority, .live,
             "PEM file that the store's certificate must descend from; empty: the system's."),
