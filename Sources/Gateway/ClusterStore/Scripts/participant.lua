@@ -17,7 +17,7 @@ if record and about.ingestProtocol == '' then
     about.ingestProtocol = record.about.ingestProtocol
     about.ingestConfigurationArn = record.about.ingestConfigurationArn
 end
-record = record or {generation = '0', closed = '0', published = false, publishing = false}
+record = record or {generation = '0', closed = '0', joined = false, published = false, publishing = false}
 local early = redis.call('GET', earlyRecording())
 if early then
     record.recording = cjson.decode(early)
@@ -29,7 +29,7 @@ if generation > tonumber(record.generation) then
 end
 record.generation, record.about = ARGV[5], about
 record.connected = ARGV[6] == '1'
-record.joined = record.joined or record.connected
+if record.connected then record.joined = true end
 record.published = record.published or ARGV[7] == '1'
 record.node = ARGV[11]
 if not record.connected then record.publishing, record.watching, record.node = false, nil, '' end
