@@ -104,7 +104,8 @@ struct UploadsTests {
         }
 
         func wait(for count: Int) -> [(key: String, result: UploadResult)] {
-            #expect(waitUntil(within: .seconds(120)) { list.withLock { $0.count } >= count })
+            let areAllTold = waitUntil(within: .seconds(120)) { list.withLock { $0.count } >= count }
+            #expect(areAllTold)
             return list.withLock { $0 }
         }
     }

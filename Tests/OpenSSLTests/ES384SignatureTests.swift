@@ -71,7 +71,7 @@ struct ES384SignatureTests {
     }
 
     static let refused: [(String, ES384Error)] = [
-        (head + x + String(y.dropLast()) + "1", .offCurve), (head + x + String(repeating: "f", count: 96), .offCurve),
+        ("\(head)\(x)\(y.dropLast())1", .offCurve), (head + x + String(repeating: "f", count: 96), .offCurve),
         ("3016301006072a8648ce3d020106052b8104002203020000", .offCurve),  // the point at infinity
         (head + x, .malformed), ("", .malformed),
         ("302a300506032b65700321000c6d200d901b40d8069984db5c49f7e37b7ddbac1c8b2c9bfb4960cd8bbbd56b", .wrongCurve),  // Ed25519

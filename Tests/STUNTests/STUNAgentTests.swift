@@ -100,16 +100,20 @@ struct STUNAgentTests {
     /// One attribute of zeros, padded.
     /// - Parameter length: what it says of itself, where that is not `count`.
     private static func attribute(_ type: UInt16, _ count: Int, says length: Int? = nil) -> [UInt8] {
-        let said = length ?? count
-        let header = [UInt8(type >> 8), UInt8(type & 0xFF), UInt8(said >> 8), UInt8(said & 0xFF)]
-        return header + [UInt8](repeating: 0, count: (count + 3) / 4 * 4)
+        var writer = ByteWriter()
+        writer.write(type)
+        writer.write(UInt16(length ?? count))
+        return writer.bytes + [UInt8](repeating: 0, count: (count + 3) / 4 * 4)
     }
 
     /// A Binding request whose header is right: what is wrong is within.
     private static func isRead(_ attributes: [UInt8]) -> Bool {
-        let length = [UInt8(attributes.count >> 8), UInt8(attributes.count & 0xFF)]
-        let message = Array(sampleRequest[..<2]) + length + Array(sampleRequest[4..<20]) + attributes
-        return message.withUnsafeBytes { STUNMessage(preChecking: $0) != nil }
+        var writer = ByteWriter()
+        writer.write(contentsOf: sampleRequest[..<2])
+        writer.write(UInt16(attributes.count))
+        writer.write(contentsOf: sampleRequest[4..<20])
+        writer.write(contentsOf: attributes)
+        return writer.bytes.withUnsafeBytes { STUNMessage(preChecking: $0) != nil }
     }
 
     static let misread: [(String, [UInt8])] = [
