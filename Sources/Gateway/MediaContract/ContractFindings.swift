@@ -56,9 +56,10 @@ struct ContractFindings {
     ///   - layer: whose fault it is, where it is one layer's.
     ///   - pictureTime: media time of that layer's picture.
     ///   - isFinal: nothing more is worth waiting for.
+    ///   - isFollowed: another fault of the same look is told next: one sentence names both.
     mutating func found(
         _ fault: ContractFault, of layer: UInt8? = nil, in pictureTime: Int64? = nil, at now: MonotonicTime,
-        isFinal: Bool = false, action: ContractAction? = nil
+        isFinal: Bool = false, isFollowed: Bool = false, action: ContractAction? = nil
     ) {
         let action = action ?? rules[fault.rule]
         guard !isOver, action != .off else { return }
@@ -68,7 +69,7 @@ struct ContractFindings {
             if isWorthWarning { warn(finding, at: now) }
         } else if !isFinal, fault.waitsForMore || fault.rule == .bFrames && layers.areSeveral {
             faults.wait(from: layer.flatMap { layer in pictureTime.map { (layer, $0) } }, at: now)
-        } else {
+        } else if !isFollowed {
             conclude(at: now)
         }
     }

@@ -84,7 +84,7 @@ public struct ContractMonitor {
     private mutating func judgeTracks(at now: MonotonicTime) {
         findings.judgedAnew([.tracks])
         if findings.layers.isEmpty, !hasForeignVideo {
-            findings.found(hasVideoFrames ? .undescribedVideo : .missingVideo, at: now)
+            findings.found(hasVideoFrames ? .undescribedVideo : .missingVideo, at: now, isFollowed: !audio.isPresent)
         }
         if !audio.isPresent { findings.found(hasUnreadableAudio ? .undescribedAudio : .missingAudio, at: now) }
     }
