@@ -147,6 +147,10 @@ struct ConfigurationLoaderTests {
             "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
         ),
         (
+            "routers: {a: {driver: announce, srtp: true, url: 'http://localhost:x@router.example'}}",
+            "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
+        ),
+        (
             "routers: {a: {driver: janus, srtp: true, url: 'http://[2001:db8::1]:8088/janus'}}",
             "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
         ),

@@ -88,8 +88,8 @@ extension StagedoorConfiguration {
             switch router.driver {
             case .announce where router.url.isEmpty, .janus where router.url.isEmpty:
                 Problem(key: "routers.\(name).url", message: "is needed by driver \(router.driver.rawValue)")
-            case .announce where router.srtp && !Self.isPrivate(router.url),
-                .janus where router.srtp && !Self.isPrivate(router.url):
+            case .announce where router.srtp && !RouterSettings.isPrivate(router.url),
+                .janus where router.srtp && !RouterSettings.isPrivate(router.url):
                 Problem(key: "routers.\(name).srtp", message: "needs a url of https:// or of this machine: it carries the keys")
             case .announce, .embedded, .janus: nil
             case .static where router.host.isEmpty: Problem(key: "routers.\(name).host", message: "is needed by driver static")
@@ -100,14 +100,6 @@ extension StagedoorConfiguration {
             case .static: nil
             }
         }
-    }
-
-    /// Whether nobody else reads what travels to a URL: verified HTTPS, or this machine. Drivers send SRTP keys nowhere else.
-    private static func isPrivate(_ url: String) -> Bool {
-        guard !url.hasPrefix("https://") else { return true }
-        let authority = url.dropFirst("http://".count).prefix { !"/?#".contains($0) }
-        let host = authority.hasPrefix("[") ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
-        return host.lowercased() == "localhost" || IPAddress(String(host))?.isLoopback == true
     }
 
     private var urlProblems: [Problem] {

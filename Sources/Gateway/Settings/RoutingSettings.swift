@@ -45,6 +45,18 @@ public struct RouterSettings: Equatable, Sendable {
     /// Whether each layer goes out by itself where it can.
     public var sendsLayers: Bool { layers == .all || layers == .auto && driver != .static }
 
+    /// Whether nobody else reads what travels to a router's URL: verified HTTPS, whatever user it names, or this machine.
+    /// SRTP keys may go nowhere else.
+    public static func isPrivate(_ url: String) -> Bool {
+        guard !url.hasPrefix("https://") else { return true }
+        guard url.hasPrefix("http://") else { return false }
+        let authority = url.dropFirst("http://".count).prefix { !"/?#".contains($0) }
+        // What stands before an @ is a user, whatever it looks like.
+        guard !authority.contains("@") else { return false }
+        let host = authority.hasPrefix("[") ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+        return host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true
+    }
+
     /// A receiver on this machine, which reads descriptions of the media in `DIR/sdp`.
     public static var local: RouterSettings {
         var settings = RouterSettings()

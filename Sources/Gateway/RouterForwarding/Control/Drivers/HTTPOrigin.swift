@@ -1,5 +1,3 @@
-import Wire
-
 /// Scheme, host and port of a URL, for the same-origin rule of `Location`.
 struct HTTPOrigin: Equatable {
     var scheme: String
@@ -20,15 +18,6 @@ struct HTTPOrigin: Equatable {
         guard let number = colon.map({ UInt16(authority[authority.index(after: $0)...]) }) ?? standard, !host.isEmpty
         else { return nil }
         port = number
-    }
-
-    /// Whether nobody else reads what travels to a URL of the configuration: verified HTTPS, whatever user it names, or this
-    /// machine. Only there SRTP keys may.
-    static func isPrivate(_ url: String) -> Bool { url.hasPrefix("https://") || HTTPOrigin(url)?.isLoopback == true }
-
-    private var isLoopback: Bool {
-        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        return bare == "localhost" || IPAddress(bare)?.isLoopback == true
     }
 
     /// The absolute URL of a `Location` that was given for `url`; nil for another origin or a relative path.

@@ -2,6 +2,7 @@ import Admission
 import JSON
 import OpenSSL
 import SRTP
+import Settings
 import StageHub
 import Wire
 
@@ -61,7 +62,8 @@ final class JanusDriver: RouterDriver {
         let former = mountpoints.removeValue(forKey: announcement.participant)
         let mark = configuration.ownership.mark(stageID: announcement.grant.stageID, generation: announcement.generation)
         let secret = configuration.ownership.secret(of: mark)
-        let keys = configuration.isProtected && HTTPOrigin.isPrivate(configuration.url) ? SRTPKeys.random(.aes128CMSHA1_80) : nil
+        let isProtected = configuration.isProtected && RouterSettings.isPrivate(configuration.url)
+        let keys = isProtected ? SRTPKeys.random(.aes128CMSHA1_80) : nil
         let create = creation(of: announcement, mark: mark, secret: secret, keys)
         creating += 1
         request(create) { [weak self] data, address in

@@ -2,6 +2,7 @@ import JSON
 import OpenSSL
 import RTP
 import SRTP
+import Settings
 import StageHub
 import Wire
 
@@ -20,7 +21,7 @@ struct AnnounceOffer: Sendable {
         let tracks = kinds.flatMap { $0 == .video && !layers.isEmpty ? layers : [Self.track(TrackID($0))] }
         var plan = LegPlan(cname: announcement.participantID, tracks: tracks)
         plan.router = configuration.name
-        if HTTPOrigin.isPrivate(configuration.url) { plan.keys = configuration.protection.map(SRTPKeys.random) }
+        if RouterSettings.isPrivate(configuration.url) { plan.keys = configuration.protection.map(SRTPKeys.random) }
         draft = plan
     }
 
