@@ -1,7 +1,10 @@
 import DataDirectory
 import EventLoop
+import Foundation
 import Glibc
+import OpenSSL
 import RouterForwarding
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -37,6 +40,27 @@ struct RouterServiceTests {
             return host == "there" ? [.loopback] : []
         }
         #expect(found == ["there": [.loopback], "away": []])
+    }
+
+    /// libcurl would ask for its passphrase at the terminal, and the control loop wait.
+    @Test
+    func `a client's key that cannot be read, as one that is encrypted, keeps the gateway from starting`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/client.pem"
+        let good = try PrivateKey.makeP256().pem().reveal()
+        let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIHsMFcGCSqGSIb3DQEFDTBK\n-----END ENCRYPTED PRIVATE KEY-----\n"
+        let files: [WritableKeyPath<RouterSettings, String>] = [\.certificate, \.privateKey]
+        for file in files {
+            var settings = RouterSettings()
+            settings.certificate = folder.path + "/other.pem"
+            settings[keyPath: file] = path
+            try Data(good).write(to: URL(fileURLWithPath: path))
+            #expect(throws: Never.self) { try RouterService.checkKey(of: "a", settings) }
+            try Data(encrypted.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(throws: StartupError.self) { try RouterService.checkKey(of: "a", settings) }
+        }
+        #expect(throws: Never.self) { try RouterService.checkKey(of: "a", RouterSettings()) }
+        withExtendedLifetime(folder) {}
     }
 
     /// Of two that share a Janus each would destroy the other's mountpoints every five seconds.

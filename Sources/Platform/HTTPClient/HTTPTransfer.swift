@@ -92,6 +92,8 @@ final class HTTPTransfer {
         if !tls.certificateAuthority.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_CAINFO, tls.certificateAuthority) }
         if !tls.certificate.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLCERT, tls.certificate) }
         if !tls.privateKey.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLKEY, tls.privateKey) }
+        // Without one OpenSSL would ask for an encrypted key's at the terminal, and the loop wait for whoever sits there.
+        unsafe ccurl_set_string(easy, CURLOPT_KEYPASSWD, "")
     }
 
     private func setCallbacks() {

@@ -79,9 +79,23 @@ final class RouterService {
         let drivers = RouterDrivers(
             loop: loop, gatewayID: makeGatewayID(), ownListeners: ownListeners,
             ownership: MountpointOwnership(key: key), isOnlyProcess: isOnlyProcess)
+        for (name, settings) in asked { try checkKey(of: name, settings) }
         let routes = try RouterAddress.routes(to: asked.mapValues(\.url))
         return asked.sorted { $0.key < $1.key }.compactMap { name, settings in
             routes[name].flatMap { drivers.driver(name, settings, route: $0) }
+        }
+    }
+
+    /// The key of what we show a router; it may stand in the certificate's file.
+    /// - Throws: `StartupError.router` for one that cannot be read, as without its passphrase.
+    static func checkKey(of name: String, _ settings: RouterSettings) throws {
+        guard !settings.certificate.isEmpty else { return }
+        let (key, path) =
+            settings.privateKey.isEmpty ? ("certificate", settings.certificate) : ("privateKey", settings.privateKey)
+        do {
+            _ = try PrivateKey(pem: NamedFile.read(path))
+        } catch {
+            throw StartupError.router("routers.\(name).\(key): no private key can be read, which may not be encrypted: \(error)")
         }
     }
 
