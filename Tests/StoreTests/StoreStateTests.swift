@@ -12,6 +12,10 @@ struct StoreStateTests {
         let made = ResourceName().arn(.stage, "made")
         state.put(.stage(Stage(arn: made, createdAt: WallTime(secondsSince1970: 1_800_000_000))))
         #expect(state.stageARN(ofID: "made", names: names) == made)
+        #expect(state.stage(ofID: "made")?.arn == made)
         #expect(state.stageARN(ofID: "gone", names: names) == names.arn(.stage, "gone"))
+        state.remove(.stage(arn: made))
+        #expect(state.stage(ofID: "made") == nil)
+        #expect(state.stageARN(ofID: "made", names: names) == names.arn(.stage, "made"))
     }
 }

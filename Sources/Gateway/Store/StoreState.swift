@@ -10,6 +10,8 @@ public struct StoreState: Sendable {
     }
 
     public private(set) var stages: RecordMap<String, Stage> = [:]
+    /// The ARNs of `stages` by their ids.
+    private var stageARNs: RecordMap<String, String> = [:]
     public private(set) var publicKeys: RecordMap<String, PublicKey> = [:]
     public private(set) var ingestConfigurations: RecordMap<String, IngestConfiguration> = [:]
     public private(set) var storageConfigurations: RecordMap<String, StorageConfiguration> = [:]
@@ -36,13 +38,12 @@ public struct StoreState: Sendable {
         return now < entry.expiresAt
     }
 
+    /// By the text after `stage/` in its ARN.
+    public func stage(ofID id: String) -> Stage? { stageARNs[id].flatMap { stages[$0] } }
+
     /// The ARN of a stage by its id: it says the region and account that the gateway had when the stage was made.
     /// - Parameter names: the gateway's own, for a stage that is not there any more.
-    public func stageARN(ofID id: String, names: ResourceName) -> String {
-        let arn = names.arn(.stage, id)
-        guard stages[arn] == nil else { return arn }
-        return stages.values.first { $0.id == id }?.arn ?? arn
-    }
+    public func stageARN(ofID id: String, names: ResourceName) -> String { stageARNs[id] ?? names.arn(.stage, id) }
 
     public func setting(_ name: String) -> Secret? { settings[name] }
 
@@ -61,7 +62,7 @@ extension StoreState {
 
     package mutating func put(_ record: Record) {
         switch record {
-        case .stage(let stage): stages[stage.arn] = stage
+        case .stage(let stage): (stages[stage.arn], stageARNs[stage.id]) = (stage, stage.arn)
         case .publicKey(let key): publicKeys[key.arn] = key
         case .ingestConfiguration(let configuration): put(configuration)
         case .storageConfiguration(let configuration): storageConfigurations[configuration.arn] = configuration
@@ -74,7 +75,7 @@ extension StoreState {
 
     package mutating func remove(_ id: Record.ID) {
         switch id {
-        case .stage(let arn): stages[arn] = nil
+        case .stage(let arn): (stages[arn], stageARNs[ResourceName.identifier(inARN: arn)]) = (nil, nil)
         case .publicKey(let arn): publicKeys[arn] = nil
         case .ingestConfiguration(let arn): removeIngestConfiguration(arn)
         case .storageConfiguration(let arn): storageConfigurations[arn] = nil

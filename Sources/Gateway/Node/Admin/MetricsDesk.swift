@@ -42,7 +42,8 @@ final class MetricsDesk {
     }
 
     private func refusal(of request: HTTPRequest, _ call: CloudWatchCall) -> CloudWatchError? {
-        let stages = call.stageIDs.map { $0.isEmpty ? "" : names.arn(.stage, $0) }
+        let state = store.state
+        let stages = call.stageIDs.map { $0.isEmpty ? "" : state.stageARN(ofID: $0, names: names) }
         let action = AccessAction.cloudWatch(call.operation.rawValue)
         return api.metricsRefusal(of: request, for: action, on: stages).map {
             CloudWatchError(type: $0.type, status: $0.status, message: $0.message)
@@ -56,7 +57,7 @@ final class MetricsDesk {
 
     /// `?metricName=…&participantId=…&minutes=…` choose among the series of a stage.
     func answer(aboutStage id: String, _ request: HTTPRequest, _ exchange: HTTPExchange) {
-        guard let stage = store.state.stages.values.first(where: { $0.id == id }) else {
+        guard let stage = store.state.stage(ofID: id) else {
             return exchange.respond(ProblemDocument(.notFound, detail: "There is no stage of this id.").response())
         }
         do {

@@ -78,7 +78,7 @@ final class OverviewReport {
     /// Brings the metrics of received media up to this moment: they are sampled once a second.
     func countReceived() { sampler.count() }
 
-    func stage(id: String) -> Stage? { environment.store.state.stages.values.first { $0.id == id } }
+    func stage(id: String) -> Stage? { environment.store.state.stage(ofID: id) }
 
     func session(_ id: String) -> JSONObject? {
         environment.board.session(id: id).map(whole)
