@@ -1,11 +1,12 @@
 import SRTP
 import Wire
 
-/// Memory in which a batch's packets are protected, shared by a worker's legs.
+/// Memory in which a batch's packets are protected, one behind the other, shared by a worker's legs.
 @safe
 final class ProtectionSlots {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: WireBatch.capacity * LegProtection.slotByteCount, alignment: 16)
+    /// Room for a full batch of the longest datagrams that an Ethernet takes whole, and their trailers. Longer packets, as
+    /// Opus by RTMP may be, come in batches of few.
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: WireBatch.capacity * 1_536, alignment: 16)
 
     deinit { unsafe bytes.deallocate() }
 }
@@ -24,19 +25,24 @@ final class LegProtection {
 
     /// Copies the batch's packets into `slots`, protected there, as the whole packets of `result`.
     ///
-    /// Packets that libsrtp refuses (repeated or too old) are left out: better lost than sent twice under one index.
+    /// Packets that libsrtp refuses (repeated or too old) are left out: better lost than sent twice under one index. So are those
+    /// for which no room is left.
     func protect(_ batch: WireBatch, into slots: ProtectionSlots, as result: WireBatch) {
         result.removeAll()
+        let room = unsafe slots.bytes
+        var start = 0
         for index in 0..<batch.count {
-            let start = index * Self.slotByteCount
-            let slot = unsafe UnsafeMutableRawBufferPointer(rebasing: slots.bytes[start..<(start + Self.slotByteCount)])
             let count = batch.byteCount(of: index)
-            guard count + SRTPOutbound.trailerByteCount <= slot.count else { continue }
+            let end = start + count + SRTPOutbound.trailerByteCount
+            guard end <= room.count else { continue }
+            let slot = unsafe UnsafeMutableRawBufferPointer(rebasing: room[start..<end])
             let pieces = unsafe batch.pieces(of: index..<(index + 1))
             unsafe slot.copyMemory(from: pieces[0])
             unsafe UnsafeMutableRawBufferPointer(rebasing: slot[pieces[0].count...]).copyMemory(from: pieces[1])
             guard let protected = unsafe try? outbound.protect(slot, count: count) else { continue }
             unsafe result.append(whole: UnsafeRawBufferPointer(rebasing: slot[..<protected]))
+            // libsrtp works by words.
+            start = (end + 15) / 16 * 16
         }
     }
 
@@ -53,7 +59,4 @@ final class LegProtection {
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe try? inbound?.unprotectControl($0) }
         return count.map { Array(bytes[..<$0]) }
     }
-
-    /// Room for the longest datagram and its trailer.
-    static let slotByteCount = 1536
 }
