@@ -31,16 +31,22 @@ struct EmbeddedLeasesTests {
         PublishGrant(participantID: participant, stageARN: stage.arn, stageID: stage.id, userID: "u", credentialHash: "h")
     }
 
-    private func claim(_ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false) -> ClaimAnswer {
+    private func claim(
+        _ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false, by ingestProtocol: IngestProtocol = .rtmp
+    ) -> ClaimAnswer {
         let answer = Lock<ClaimAnswer?>(nil)
-        leases.claimPublish(grant(participant), protocol: .rtmp, holder: holder, takeOver: takeOver) { new in
+        leases.claimPublish(grant(participant), protocol: ingestProtocol, holder: holder, takeOver: takeOver) { new in
             answer.withLock { $0 = new }
         }
         return answer.withLock { $0 } ?? .refused(Refusal(.internalError))
     }
 
-    private func lease(_ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false) throws -> PublishLease {
-        guard case .granted(let lease) = claim(participant, holder, takeOver: takeOver) else { throw NotGranted() }
+    private func lease(
+        _ participant: String, _ holder: Holder = Holder(), takeOver: Bool = false, by ingestProtocol: IngestProtocol = .rtmp
+    ) throws -> PublishLease {
+        guard case .granted(let lease) = claim(participant, holder, takeOver: takeOver, by: ingestProtocol) else {
+            throw NotGranted()
+        }
         return lease
     }
 
@@ -135,6 +141,18 @@ struct EmbeddedLeasesTests {
         let participant = try await store.read { try $0.participant("p", ofStage: arn, sessionID: session) }
         #expect(participant?.isConnected == false)
         #expect(participant?.published == true)
+    }
+
+    @Test
+    func `who goes on with a publish by another protocol is shown with that while it is live`() async throws {
+        leases.publishStarted(try lease("p"))
+        let second = try lease("p", takeOver: true, by: .whip)
+        leases.publishStarted(second)
+        let (arn, session) = (stage.arn, second.stageSessionID)
+        let participant = try await store.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        #expect(participant?.ingestProtocol == "WHIP")
+        #expect(participant?.isConnected == true)
+        leases.release(second)
     }
 
     @Test

@@ -78,6 +78,25 @@ struct HeldPublishTests {
         #expect(publish.isAnnounced && publish.generation == 9 && publish.holder !== former)
     }
 
+    @Test func `a session that goes on with a publish says once what it is, by the generation that is known`() {
+        var publish = publish()
+        _ = publish.announce(isWatching: false, node: nil)
+        _ = publish.start(node: nil, now: Self.start)
+        let untaken = publish.goOn(node: nil)
+        #expect(untaken.isEmpty)
+        for generation in [9, 12] as [UInt64] {
+            var lease = Self.lease
+            lease.generation = generation
+            _ = publish.pass(to: Holder(), lease, Self.grant, .rtmp)
+            let (writes, again) = (publish.goOn(node: nil), publish.goOn(node: nil))
+            #expect(told(writes) == ["+ 5"])
+            #expect(again.isEmpty)
+            guard case .participant(let participant)? = writes.first else { return #expect(Bool(false), "no participant") }
+            #expect(participant.ingestProtocol == "RTMP" && participant.published)
+        }
+        #expect(told(publish.ending(isWatching: false, now: Self.start)) == ["PUBLISH_STOPPED 12", "LEFT 12", "- 12"])
+    }
+
     @Test(arguments: [
         ("QUOTA_EXCEEDED", ["- 0", "JOIN_ERROR 0", "PUBLISH_ERROR 0"]), ("B_FRAME_PRESENT", ["- 0", "PUBLISH_ERROR 0"]),
     ])

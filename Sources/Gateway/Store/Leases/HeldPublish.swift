@@ -25,6 +25,10 @@ struct HeldPublish {
     private(set) var wasTest = false
     /// The generation by which the history knows it, where that is not the lease's own (`revive`).
     private var revivedGeneration: UInt64?
+    /// The generation by which the history was told of its participant last; nil where another process told it.
+    private var toldGeneration: UInt64?
+    /// Another session goes on with it, and the history still has what the former said of itself.
+    private var isPassedOn = false
     /// What is told once the publish has started; if it never does, they leave no trace.
     private var earlyWarnings: [Warning] = []
 
@@ -46,7 +50,7 @@ struct HeldPublish {
     ) -> any LeaseHolder {
         let former = holder
         (holder, lease, grant, ingestProtocol) = (newHolder, newLease, newGrant, newProtocol)
-        revivedGeneration = nil
+        (revivedGeneration, isPassedOn) = (nil, true)
         return former
     }
 
@@ -61,16 +65,24 @@ extension HeldPublish {
     ///   - isWatching: it has joined already.
     ///   - node: through which it watches, in a cluster.
     mutating func announce(isWatching: Bool, node: String?) -> [HistoryWrite] {
-        isAnnounced = true
+        (isAnnounced, toldGeneration, isPassedOn) = (true, generation, false)
         return [participant(isConnected: true, node: node)] + (isWatching ? [] : [event(.joined, joinedAt)])
     }
 
     /// - Parameter node: through which its participant watches too, in a cluster.
     mutating func start(node: String?, now: WallTime) -> [HistoryWrite] {
-        isPublishing = true
+        (isPublishing, toldGeneration, isPassedOn) = (true, generation, false)
         let warnings = earlyWarnings.map { event(.publishWarning, now, warning: $0) }
         earlyWarnings = []
         return [event(.publishStarted, now), participant(isConnected: true, node: node)] + warnings
+    }
+
+    /// What another session that goes on with the publish says of itself: its protocol and program may be others. The history
+    /// keeps the generation that it knows: by a newer one it would take the publish for another, and the known one for overtaken.
+    mutating func goOn(node: String?) -> [HistoryWrite] {
+        guard isPassedOn, let toldGeneration else { return [] }
+        isPassedOn = false
+        return [participant(isConnected: true, node: node, by: toldGeneration)]
     }
 
     mutating func warned(_ warning: Warning, now: WallTime) -> [HistoryWrite] {
@@ -112,10 +124,10 @@ extension HeldPublish {
         return .event(event)
     }
 
-    private func participant(isConnected: Bool, node: String?) -> HistoryWrite {
+    private func participant(isConnected: Bool, node: String?, by toldGeneration: UInt64? = nil) -> HistoryWrite {
         var participant = Participant(grant, ingestProtocol, sessionID: lease.stageSessionID, firstJoinTime: joinedAt)
         (participant.isConnected, participant.published) = (isConnected, isPublishing)
-        (participant.generation, participant.node) = (generation, node)
+        (participant.generation, participant.node) = (toldGeneration ?? generation, node)
         return .participant(participant)
     }
 }

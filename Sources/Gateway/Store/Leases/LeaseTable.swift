@@ -63,8 +63,10 @@ struct LeaseTable {
     }
 
     mutating func started(_ lease: PublishLease, now: WallTime) -> [HistoryWrite] {
-        guard let publish = find(lease), !publish.isPublishing else { return [] }
-        let (joined, node) = (announce(lease), viewers.node(of: lease.participant))
+        guard let publish = find(lease) else { return [] }
+        let node = viewers.node(of: lease.participant)
+        guard !publish.isPublishing else { return held[lease.participant]?.goOn(node: node) ?? [] }
+        let joined = announce(lease)
         return joined + (held[lease.participant]?.start(node: node, now: now) ?? [])
     }
 
