@@ -54,6 +54,18 @@ struct DoctorChecksTests {
         #expect(DoctorChecks.routers(configuration).map(\.level) == [.fine])
     }
 
+    /// The gateway would not start.
+    @Test
+    func `a router's client key that cannot be read fails`() {
+        var configuration = StagedoorConfiguration()
+        var router = RouterSettings()
+        (router.driver, router.url) = (.announce, "https://127.0.0.1:8443")
+        (router.certificate, router.privateKey) = ("/nothing/a.pem", "/nothing/a.key")
+        configuration.routers = ["a": router]
+        let findings = DoctorChecks.routers(configuration)
+        #expect(findings.map(\.level) == [.failure] && findings[0].text.hasPrefix("routers.a.privateKey: "))
+    }
+
     @Test
     func `the media port is looked at for TCP too`() {
         var configuration = StagedoorConfiguration()

@@ -68,9 +68,10 @@ public enum DoctorChecks {
         return [.fine("advertised to WebRTC: \(list)")]
     }
 
-    /// Those that are asked: whether their names lead anywhere.
+    /// Those that are asked: whether our keys for them can be read, and their names lead anywhere.
     static func routers(_ configuration: StagedoorConfiguration) -> [Finding] {
         configuration.routers.filter(\.value.isAsked).sorted { $0.key < $1.key }.map { name, settings in
+            do { try RouterService.checkKey(of: name, settings) } catch { return .failure("\(error)") }
             let addresses = RouterAddress.host(of: settings.url).map(HostAddresses.resolve) ?? []
             if addresses.isEmpty { return .warning("routers.\(name).url leads nowhere: nothing is sent there until it does") }
             return .fine("routers.\(name).url leads to \(addresses.map(\.description).joined(separator: ", "))")
