@@ -47,7 +47,8 @@ struct RouterServiceTests {
     func `a client's key that cannot be read, as one that is encrypted, keeps the gateway from starting`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/client.pem"
-        let good = try PrivateKey.makeP256().pem().reveal()
+        let client = try Identity.makeAuthority(commonName: "A", now: EventLoop.wallNow(), validFor: .seconds(3_600))
+        let good = try client.key.pem().reveal()
         let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIHsMFcGCSqGSIb3DQEFDTBK\n-----END ENCRYPTED PRIVATE KEY-----\n"
         let files: [WritableKeyPath<RouterSettings, String>] = [\.certificate, \.privateKey]
         for file in files {

@@ -95,7 +95,7 @@ final class RouterService {
         do {
             _ = try PrivateKey(pem: NamedFile.read(path))
         } catch {
-            throw StartupError.router("routers.\(name).\(key): no private key can be read, which may not be encrypted: \(error)")
+            throw StartupError.router("routers.\(name).\(key): needs a private key that is not encrypted: \(error)")
         }
     }
 
