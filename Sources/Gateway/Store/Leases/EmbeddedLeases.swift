@@ -63,7 +63,7 @@ public final class EmbeddedLeases: PublishLeases {
 extension EmbeddedLeases: PublishReports {
     public func publishStarted(_ lease: PublishLease) { change(lease) { $0.started(lease, now: $1) } }
 
-    public func publishWasTest(_ lease: PublishLease) { change(lease) { $0.wasTest(lease, now: $1) } }
+    public func publishWasTest(_ lease: PublishLease) { change(lease) { table, _ in table.wasTest(lease) } }
 
     public func publishFailed(_ lease: PublishLease, _ refusal: Refusal) {
         guard let code = refusal.code.eventErrorCode else { return }
