@@ -34,7 +34,7 @@ WITHOUT = {
 }
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
 NETWORK_CHANGES = """
-const before = credentials(connection.localDescription.sdp)[0].split(':')[1];
+const before = credentials(connection.remoteDescription.sdp)[0].split(':')[1];
 const send = window.fetch;
 let tries = 0;
 window.fetch = (url, options) => {
@@ -49,8 +49,9 @@ connection.onconnectionstatechange();
 const look = setInterval(async () => {
   const stats = await connection.getStats();
   const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
-  const ufrag = stats.get(pairs[0]?.localCandidateId)?.usernameFragment;
-  if (!ufrag || ufrag === before) return;
+  const ufrag = stats.get(pairs[0]?.remoteCandidateId)?.usernameFragment;
+  const isAnswered = document.getElementById('log').textContent.includes('looking for another way');
+  if (!isAnswered || !ufrag || ufrag === before) return;
   clearInterval(look);
   log('went another way');
 }, 100);
