@@ -37,6 +37,20 @@ struct SegmentMachineTests {
         #expect(video.reduce(0) { $0 + $1.sampleCount } == 240 - 45)
     }
 
+    /// A decoder of two channels can make nothing of frames that have one.
+    @Test
+    func `sound that waits for a keyframe is left out where another format follows`() {
+        var script = SegmentScript()
+        script.describeAudio(SegmentScript.mono)
+        script.hear(at: 30_000, byteCount: 10)
+        script.describeAudio()
+        script.play(seconds: 2)
+        script.finish()
+        #expect(script.initializations.count == 1)
+        #expect(script.runs(of: 2).first?.decodeTime == 0)
+        #expect(script.runs(of: 2).reduce(0) { $0 + $1.sampleCount } == 93)
+    }
+
     /// Whether it waited for a keyframe or was written already, for want of pictures.
     @Test(arguments: [0.5, 5])
     func `sound that came before the pictures' clock was known goes with it`(_ seconds: Double) {

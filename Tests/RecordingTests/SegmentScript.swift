@@ -33,6 +33,7 @@ struct SegmentScript {
         ]
     ]
     static let aac = SampleDescription.aac(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2)!)
+    static let mono = SampleDescription.aac(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 1)!)
 
     var machine: SegmentMachine
     private(set) var segments: [Segment] = []
@@ -46,7 +47,9 @@ struct SegmentScript {
         machine = SegmentMachine(target: .seconds(target), expectsVideo: expectsVideo, continuing: former)
     }
 
-    mutating func describeAudio() { take(machine.audioDescribed(Self.aac)) }
+    mutating func describeAudio(_ description: SampleDescription = SegmentScript.aac) {
+        take(machine.audioDescribed(description))
+    }
 
     /// 30 pictures a second and 46.875 frames of sound, in the order of their times.
     /// - Parameters:

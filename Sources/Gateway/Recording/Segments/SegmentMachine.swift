@@ -59,7 +59,11 @@ struct SegmentMachine {
     /// How the audio that follows is to be decoded.
     mutating func audioDescribed(_ description: SampleDescription) -> [Action] {
         guard tracks.audio != description else { return [] }
-        if tracks.audio != nil { breakOff() }
+        if tracks.audio != nil {
+            breakOff()
+            // Sound that waits for a keyframe is of the format before.
+            pending.removeAll()
+        }
         soundWaits = phase == .running && sequence.hasBegunSegment
         tracks.audio = description
         clock = AudioClock(timescale: tracks.audioTimescale)
