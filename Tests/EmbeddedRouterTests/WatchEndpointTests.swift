@@ -120,6 +120,14 @@ struct WatchEndpointTests {
         #expect(!answer.contains(/["'`]\/(watch|whep)/))
     }
 
+    @Test func `the page gives up streams that stay silent longer than two of the clock's events could`() throws {
+        let script = try answer("GET /watch/assets/watch.js")
+        let longest = try #require(script.firstMatch(of: /const LONGEST_SILENCE = ([0-9]+);/)).output.1
+        let milliseconds = try #require(Int(longest))
+        #expect(Duration.milliseconds(milliseconds) > WatchEndpoint.clockInterval * 2)
+        #expect(script.contains("stop.abort(), LONGEST_SILENCE"))
+    }
+
     @Test(arguments: [
         ("GET /watch", 404), ("GET /watch/", 404), ("GET /watch/s/other", 404), ("GET /watch/assets/other.js", 404),
         ("GET /watch/s/events/more", 404), ("GET /elsewhere", 404), ("POST /watch/s", 405), ("DELETE /watch/s/events", 405),

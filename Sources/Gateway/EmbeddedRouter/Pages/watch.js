@@ -8,6 +8,8 @@ const token = new URLSearchParams(location.hash.slice(1)).get("token");
 const headers = { Authorization: `Bearer ${token}` };
 const element = id => document.getElementById(id);
 const viewers = new Map();
+/// Milliseconds. The gateway tells its clock every 5 s: after so long without a word it, or the way to it, is gone.
+const LONGEST_SILENCE = 15000;
 
 // The gateway's clock less ours. An event is late by its way, never early: of the last samples the greatest is the best.
 const clock = {
@@ -49,8 +51,8 @@ const events = {
 };
 
 /// Reads one stream of events to its end. EventSource cannot send a token; fetch can.
-async function listen() {
-  const response = await fetch(`${encodeURIComponent(stageId)}/events`, { headers });
+async function listen(signal, heard) {
+  const response = await fetch(`${encodeURIComponent(stageId)}/events`, { headers, signal });
   // Another token may do.
   element("door").hidden = ![401, 403].includes(response.status);
   if (!response.ok) throw new Error((await response.json().catch(() => ({}))).detail ?? `The gateway said ${response.status}.`);
@@ -59,10 +61,23 @@ async function listen() {
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
+    heard();
     const blocks = (text + value).split("\n\n");
     text = blocks.pop();
     blocks.forEach(handle);
   }
+}
+
+/// Gives up a stream that says nothing: who only reads is not told that the other side is gone.
+async function listenUntilSilent() {
+  const stop = new AbortController();
+  let timer;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => stop.abort(), LONGEST_SILENCE);
+  };
+  heard();
+  try { await listen(stop.signal, heard); } finally { clearTimeout(timer); }
 }
 
 function handle(block) {
@@ -70,12 +85,18 @@ function handle(block) {
   events[fields.get("event")]?.(JSON.parse(fields.get("data")));
 }
 
+/// What fetch says of a connection that failed, or was given up, is each browser's own, and for programmers.
+const isAway = error => error instanceof TypeError || error.name === "AbortError";
+
 /// What is seen stays while the events are away: media does not go through them.
 async function follow() {
   for (let failures = 0; ; failures++) {
     const start = Date.now();
-    // What fetch says of a connection that failed is each browser's own, and for programmers.
-    try { await listen(); } catch (error) { say(error instanceof TypeError ? "The gateway does not answer. Trying again." : error.message); }
+    try {
+      await listenUntilSilent();
+    } catch (error) {
+      say(isAway(error) ? "The gateway does not answer. Trying again." : error.message);
+    }
     if (Date.now() - start > 10_000) failures = 0;
     await new Promise(resolve => setTimeout(resolve, Math.min(1000 * 2 ** failures, 15_000)));
   }
