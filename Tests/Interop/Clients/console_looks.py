@@ -14,9 +14,16 @@ const [operation, done] = arguments;
 import('/console/api.js').then(api => api.session().then(() => api.operation(operation, {}))).then(() => done('done'), error => done(error.message));
 """
 
+AFTER_MIDNIGHT = """
+const [done] = arguments;
+import('/console/units.js').then(units => done(units.clock(new Date(2026, 0, 1, 0, 5))), error => done(error.message));
+"""
+
 
 def look_around(console, folder):
     browser = console.browser
+    told = browser.call('POST', '/execute/async', {'script': AFTER_MIDNIGHT, 'args': []})
+    expect(told.startswith('00:05'), 'five past midnight is in hour 0, not 24')
     console.stage('demo')
     console.check('the overview')
     for words, what in [('Create stage', 'the question for a stage'), ('Import', 'the question for a public key')]:
