@@ -98,6 +98,16 @@ struct RealClientTests {
     }
 
     @Test
+    func `our own page lets go of its sources at once where nobody answers its Stop`() throws {
+        let gateway = try TestGateway(workers: 2)
+        defer { gateway.stop() }
+        let page = gateway.url.replacing("/whip", with: "/publish")
+        let told = try Self.run(
+            "publish_page.py", [page, "chromium", "sources are off"], environment: ["STOP_UNANSWERED": "1"])
+        #expect(told.contains("published"), "\(told)")
+    }
+
+    @Test
     func `our own page goes on by another way when its network changes`() throws {
         let gateway = try TestGateway(workers: 2)
         defer { gateway.stop() }

@@ -5,6 +5,7 @@ WANTED, and prints the log.
 Environment: SOURCE is what is published, a test pattern unless said otherwise. WITHOUT=H264 makes the browser one that has no H.264, as
 Firefox is before it has fetched OpenH264; WITHOUT=screen one of a phone, WITHOUT=permission one that may use no camera,
 WITHOUT=network one that reaches nobody.
+STOP_UNANSWERED=1 presses Stop once it is published, and nobody answers; the log has "sources are off" when they are.
 SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
 NETWORK_CHANGES=1 tells the page that its connection is gone, and that its session is out of reach at first; the log has "went another
 way" once media goes by new ICE credentials.
@@ -32,6 +33,12 @@ WITHOUT = {
     'H264': WITHOUT_H264, 'permission': WITHOUT_PERMISSION, 'screen': 'delete MediaDevices.prototype.getDisplayMedia;',
     'network': "window.fetch = async () => { throw new TypeError('Load failed'); };",
 }
+STOP_UNANSWERED = """
+const tracks = stream.getTracks();
+window.fetch = () => new Promise(() => {});
+$('stop').click();
+if (tracks.every(track => track.readyState === 'ended')) log('sources are off');
+"""
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
 NETWORK_CHANGES = """
 const before = credentials(connection.remoteDescription.sdp)[0].split(':')[1];
@@ -66,6 +73,9 @@ def main():
         if 'WITHOUT' in os.environ:
             browser.run(WITHOUT[os.environ['WITHOUT']])
         browser.click('#start')
+        if 'STOP_UNANSWERED' in os.environ:
+            browser.wait('publish', LOGGED, 'published')
+            browser.run(STOP_UNANSWERED)
         if 'SOURCE_ENDS' in os.environ:
             browser.wait('publish', LOGGED, 'published')
             browser.run(SOURCE_ENDS)
