@@ -3,6 +3,7 @@ import EventLoop
 import GatewayMetrics
 import Settings
 import Sockets
+import StageHub
 import Testing
 import Wire
 
@@ -52,5 +53,34 @@ struct SubscriberSessionTests {
         session.look(at: port.loop.now + .seconds(60))
         #expect(transport.isClosed)
         port.stop()
+    }
+
+    /// Opus by RTMP is one packet however long its frames are (RFC 7587).
+    @Test(arguments: [1_200, 2_400, 8_192])
+    func `sound goes out in packets of any length`(_ byteCount: Int) throws {
+        let transport = PeerTransport(
+            entry: try makeEntry(), port: port, path: MediaPath(remote: SocketAddress(.loopback, port: 9)), now: port.loop.now)
+        let session = try #require(worker.makeSession(for: transport.entry, on: transport) as? SubscriberSession)
+        transport.session = session
+        // SRTP_AES128_CM_SHA1_80: two keys of 16 bytes, two salts of 14.
+        transport.handshakeCompleted(1, Secret([UInt8](repeating: 7, count: 60)), at: port.loop.now)
+        session.send(sound(byteCount), epoch: 1, at: port.loop.now)
+        #expect(context.metrics.packets.value == 1)
+        session.look(at: port.loop.now + .seconds(60))
+        port.stop()
+    }
+
+    private func sound(_ byteCount: Int) -> MediaBlock {
+        let block = MediaBlock()
+        let bytes = [UInt8](repeating: 7, count: byteCount)
+        bytes.withUnsafeBytes { payload in
+            let packet = MediaPacket(sequenceNumber: 1, timestamp: 0, marker: false, head: 0, headCount: 0, payload: payload)
+            withUnsafePointer(to: packet) { pointer in
+                block.fill(
+                    UnsafeBufferPointer(start: pointer, count: 1)[...],
+                    of: MediaRun(track: .audio, isKeyframe: false, arrival: port.loop.now), epoch: 0, clock: nil)
+            }
+        }
+        return block
     }
 }

@@ -118,6 +118,30 @@ struct ICEConnectionsTests {
         connections.closeAll()
     }
 
+    /// Longer than what is taken: a viewer gets Opus of an RTMP encoder as it was published.
+    @Test func `a datagram as long as any that we send goes out whole`() throws {
+        let loop = try EventLoop()
+        let connections = ICEConnections(
+            loop: loop, strangers: ConnectionAdmission(maximumCount: 100, maximumPerAddress: 100),
+            metrics: TransportMetrics(MetricsRegistry()))
+        var paths: [MediaPath] = []
+        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
+            let stream = TCPStream(loop: loop, accepted: $0)
+            paths.append(MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true))
+            connections.accept(stream)
+        }
+        let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
+        let frames = FrameReader(client)
+        #expect(loop.run(until: { !paths.isEmpty }, within: .seconds(120)))
+        let path = try #require(paths.first)
+        connections.authenticate(path)
+        let longest = [UInt8](repeating: 7, count: PeerTransport.maximumDatagramByteCount)
+        send(longest, by: connections, on: path)
+        #expect(loop.run(until: { !frames.all.isEmpty }, within: .seconds(120)))
+        #expect(frames.all == [longest])
+        connections.closeAll()
+    }
+
     private func send(_ datagram: [UInt8], by connections: ICEConnections, on path: MediaPath) {
         datagram.withUnsafeBytes { connections.send($0, on: path) }
     }

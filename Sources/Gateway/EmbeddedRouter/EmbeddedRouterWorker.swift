@@ -17,7 +17,7 @@ import Wire
     private var watched: [WatchedKey: WatchedParticipant] = [:]
     private var sweeper: TimerWatch?
     /// Where packets are written and protected before they are sent.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 16)
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: PeerTransport.maximumDatagramByteCount, alignment: 16)
 
     /// Makes the sessions of `port`'s subscribers from now on.
     public init(port: MediaPort, context: EmbeddedRouterContext) throws {
@@ -140,8 +140,6 @@ import Wire
         }
         if !watched.values.contains(where: { $0.absentSince != nil }) { sweeper = nil }
     }
-
-    private static let scratchByteCount = 2_048
 }
 
 /// The way into one worker's part of the embedded router: its mailbox, and a wake-up that is sent once until it is answered.

@@ -174,6 +174,9 @@ public final class PeerTransport {
 
     /// The most that `protect` adds.
     public static let protectionByteCount = SRTPOutbound.trailerByteCount
+    /// The longest datagram that we send: Opus by RTMP is one RTP packet of up to 8,192 bytes (RFC 7587), to which headers and
+    /// SRTP add less than 256.
+    public static let maximumDatagramByteCount = 8_192 + 256
 
     // MARK: - Time and end
 

@@ -22,7 +22,8 @@ import Wire
     /// Those that leave for other workers at the end of this turn.
     private var moves: [TimerWatch] = []
     /// The datagram that is being sent, behind its length.
-    private let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 + ICEConnection.maximumFrame, alignment: 8)
+    private let frame = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: 2 + PeerTransport.maximumDatagramByteCount, alignment: 8)
 
     init(loop: EventLoop, strangers: ConnectionAdmission, metrics: TransportMetrics) {
         (self.loop, self.strangers, self.metrics) = (loop, strangers, metrics)
@@ -113,7 +114,7 @@ import Wire
 
     /// Sends a datagram whole (RFC 4571 §2), or not at all where too much waits already.
     func send(_ datagram: UnsafeRawBufferPointer, on path: MediaPath) {
-        guard let connection = connections[path.remote], datagram.count <= ICEConnection.maximumFrame else { return }
+        guard let connection = connections[path.remote], datagram.count <= PeerTransport.maximumDatagramByteCount else { return }
         unsafe frame[0] = UInt8(datagram.count >> 8)
         unsafe frame[1] = UInt8(datagram.count & 0xFF)
         unsafe UnsafeMutableRawBufferPointer(rebasing: frame[2...]).copyMemory(from: datagram)
@@ -248,7 +249,7 @@ extension MediaPort {
     /// What came does not belong here; `onClosed` follows.
     private func refuse() { stream.closeAfterFlush() }
 
-    /// As long as a UDP slot; nothing we negotiate is longer.
+    /// Of what comes: as long as a UDP slot; nothing that we negotiate to receive is longer.
     static let maximumFrame = 2_048
     private static let maximumUnauthenticated = 2_048
     private static let patience: Duration = .seconds(5)
