@@ -113,6 +113,12 @@ struct WatchEndpointTests {
         #expect(!answer.contains("http://") && !answer.contains("https://") && !answer.contains("style="))
     }
 
+    /// Chromium and Safari play Opus in one channel otherwise (RFC 7587 §6.1).
+    @Test func `the page's offer asks for sound in two channels`() throws {
+        let answer = try answer("GET /watch/assets/viewer.js")
+        #expect(answer.contains(";stereo=1"))
+    }
+
     /// A proxy may have put a path before ours.
     @Test(arguments: ["GET /watch/s", "GET /watch/assets/watch.js", "GET /watch/assets/viewer.js"])
     func `the page asks for nothing by a path from the root`(_ line: String) throws {

@@ -45,6 +45,7 @@ extension Interop {
         private static func expectAlive(_ seen: Participant) {
             #expect(seen.played > 2 && seen.frames > 40, "\(seen)")
             #expect(seen.brightness > 30 && seen.level > 0.001 && seen.energy > 0, "\(seen)")
+            #expect(seen.stereo, "Chromium's own offer does not ask for two channels")
             #expect(seen.width == 640 && seen.height == 360, "\(seen)")
             // Bars that are read wrong tell of any of seventeen minutes.
             #expect(seen.samples > 20 && 1...60_000 ~= seen.latency, "the bars are read: \(seen)")
@@ -94,6 +95,8 @@ extension Interop {
             var level: Double
             var energy: Double
             var brightness: Double
+            /// Sound is asked for in two channels.
+            var stereo: Bool
             var samples: Int
             /// From the making of the picture to its display, milliseconds.
             var latency: Double

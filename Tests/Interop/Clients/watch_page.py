@@ -79,6 +79,7 @@ async function one(figure) {
     participant: figure.dataset.participant, width: video.videoWidth, height: video.videoHeight,
     played: after.time - before.time, frames: after.frames - before.frames, level: after.level,
     energy: after.energy - before.energy, lost: after.lost, brightness: brightness(video),
+    stereo: /^a=fmtp:.*;stereo=1/m.test(peer.localDescription.sdp),
     samples: times.length, latency: times[Math.floor(times.length / 2)], latency90: times[Math.floor(times.length * .9)],
     text: Object.fromEntries([...figure.querySelectorAll('dl > div')].map(
       row => [row.firstElementChild.textContent, row.lastElementChild.textContent])),

@@ -3,6 +3,10 @@
 const MILLISECONDS_FROM_1900_TO_1970 = 2_208_988_800_000;
 const LONGEST_WAIT = 8000;
 
+/// Chromium and Safari play Opus in one channel where their own offer does not ask for two (RFC 7587 6.1).
+const inStereo = ({ type, sdp }) =>
+  ({ type, sdp: sdp.replace(/^a=fmtp:.*useinbandfec=1.*$/m, line => line.includes("stereo=") ? line : `${line};stereo=1`) });
+
 export class Viewer {
   /// figure is a copy of the page's template; clock.now is the gateway's.
   constructor(stageId, participant, figure, { headers, clock }) {
@@ -52,7 +56,7 @@ export class Viewer {
     peer.onconnectionstatechange = () => this.changed(peer);
     peer.addTransceiver("video", { direction: "recvonly" });
     peer.addTransceiver("audio", { direction: "recvonly" });
-    await peer.setLocalDescription(await peer.createOffer());
+    await peer.setLocalDescription(inStereo(await peer.createOffer()));
     const wish = this.quality.value ? `?layer=${this.quality.value}` : "";
     const path = `../whep/${encodeURIComponent(this.stageId)}/${encodeURIComponent(this.participant.participantId)}${wish}`;
     const response = await fetch(path, {
