@@ -19,7 +19,7 @@ struct LayerChoiceTests {
         site.tell()
         let index = try #require(site.entry.desk.state.mediaIndex)
         let chosen = try site.answer("POST", "/layer", body: #"{"mediaId": "\#(index)", "encodingId": "mid"}"#)
-        #expect(chosen.hasPrefix("HTTP/1.1 200 "))
+        #expect(chosen.hasPrefix("HTTP/1.1 200 ") && chosen.contains(#""wish":"mid""#), "the answer tells of it already")
         #expect(site.entry.desk.wish == .layer(.mid))
         #expect(try site.answer("POST", "/layer", body: #"{"rid": "r2"}"#).hasPrefix("HTTP/1.1 200 "))
         #expect(site.entry.desk.wish == .layer(.hi))

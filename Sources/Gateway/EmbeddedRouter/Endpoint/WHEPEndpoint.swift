@@ -190,7 +190,10 @@ public final class WHEPEndpoint {
             case .delete: desk.wish = .automatic
             default: break
             }
-            return HTTPResponse(.ok, contentType: "application/json", JSONValue.object(desk.state.json).description)
+            var state = desk.state
+            // The session takes it up, and tells of it, only when it looks next.
+            state.wish = desk.wish
+            return HTTPResponse(.ok, contentType: "application/json", JSONValue.object(state.json).description)
         } catch { return error.response() }
     }
 
