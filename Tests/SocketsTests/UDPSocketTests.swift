@@ -167,6 +167,34 @@ struct UDPSocketTests {
         probe.cancel()
     }
 
+    @Test func `what the kernel dropped before a socket was taken over is counted once`() throws {
+        let loop = try EventLoop()
+        let socket = try BoundSocket(.udp, Self.loopback)
+        let sender = try UDPSocket(loop: loop, address: Self.loopback)
+        let payload = [UInt8](repeating: 0, count: 2_000)
+        let former = UDPSocket(loop: loop, socket: socket, receiveBuffer: 64 << 10)
+        let tooMany = 2 * former.grantedReceiveBufferBytes / payload.count
+        for _ in 0..<tooMany { sender.send(payload, to: socket.localAddress) }
+        let probe = loop.schedule(after: .zero, repeating: .milliseconds(5)) { sender.send([1], to: socket.localAddress) }
+        #expect(loop.run(until: { former.counters.droppedByKernel > 0 }, within: .seconds(120)))
+        probe.cancel()
+        former.stopReceiving()
+        // Those that have room tell of fewer drops than there are when the next one has the socket.
+        for _ in 0..<tooMany { sender.send(payload, to: socket.localAddress) }
+
+        let latter = UDPSocket(loop: loop, socket: socket, receiveBuffer: 64 << 10)
+        var isLastHere = false
+        latter.onDatagrams = { batch in
+            if batch.contains(where: { $0.payload.count == 2 }) { isLastHere = true }
+        }
+        let last = loop.schedule(after: .zero, repeating: .milliseconds(5)) { sender.send([1, 2], to: socket.localAddress) }
+        #expect(loop.run(until: { isLastHere }, within: .seconds(120)))
+        last.cancel()
+        let received = former.counters.received + latter.counters.received
+        let dropped = former.counters.droppedByKernel + latter.counters.droppedByKernel
+        #expect(received + dropped <= sender.counters.sent)
+    }
+
     /// Lends arrays as pieces of memory.
     private func withPieces<Result>(_ parts: [[UInt8]], _ body: ([UnsafeRawBufferPointer]) -> Result) -> Result {
         let whole = parts.flatMap { $0 }

@@ -3,6 +3,7 @@
 #include "shim_streams.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
@@ -84,6 +85,12 @@ int shim_batch_receive(struct shim_batch *batch, int descriptor, uint32_t *overf
         read_control(message, datagram, overflow);
     }
     return count;
+}
+
+uint32_t shim_datagram_drops(int descriptor) {
+    uint32_t values[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof values;
+    return getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, values, &length) == 0 ? values[SK_MEMINFO_DROPS] : 0;
 }
 
 /// Appends one control message; the caller has left room for it.

@@ -34,7 +34,8 @@ public final class UDPSocket {
     private let batch: ReceiveBatch
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
-    private var kernelDrops: UInt32 = 0
+    /// As the kernel counts them for this socket, whoever has read it.
+    private var kernelDrops: UInt32
     private var counted = UDPCounters()
 
     /// Reads a bound socket on `loop` from the next turn on.
@@ -48,6 +49,8 @@ public final class UDPSocket {
         family = shim_socket_family(descriptor.number)
         batch = loop.resource { ReceiveBatch() }
         shim_prepare_datagrams(descriptor.number, family)
+        // A socket that another process had before has dropped for that one.
+        kernelDrops = shim_datagram_drops(descriptor.number)
         Self.enlargeBuffers(descriptor.number, receiveBuffer: CInt(clamping: receiveBuffer))
         grantedReceiveBufferBytes = socket.receiveBufferBytes
         readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: priority) { [unowned self] in receive() }
@@ -83,14 +86,22 @@ public final class UDPSocket {
     }
 
     private func receive() {
-        let before = kernelDrops
-        let count = unsafe shim_batch_receive(batch.handle, descriptor.number, &kernelDrops)
+        var drops = kernelDrops
+        let count = unsafe shim_batch_receive(batch.handle, descriptor.number, &drops)
         // Errors here are echoes of earlier sends (ICMP); the datagrams behind them are read in the next turn.
         guard count > 0 else { return }
         if count == SHIM_BATCH_SLOTS { loop.leftMore() }
         counted.received += Int(count)
-        counted.droppedByKernel += Int(kernelDrops &- before)
+        countDrops(upTo: drops)
         unsafe onDatagrams(DatagramBatch(shim_batch_datagrams(batch.handle), count: Int(count)))
+    }
+
+    /// What was queued before we had the socket tells of fewer than had been dropped by then. The kernel's count wraps.
+    private func countDrops(upTo drops: UInt32) {
+        let further = Int32(bitPattern: drops &- kernelDrops)
+        guard further > 0 else { return }
+        counted.droppedByKernel += Int(further)
+        kernelDrops = drops
     }
 
     /// SO_RCVBUFFORCE passes the system's limit with CAP_NET_ADMIN; without it we get what `rmem_max` allows.

@@ -34,6 +34,9 @@ struct shim_datagram *shim_batch_datagrams(struct shim_batch *batch);
 /// of datagrams that this socket has dropped so far (SO_RXQ_OVFL, wraps at 32 bits), and left alone when it says nothing.
 int shim_batch_receive(struct shim_batch *batch, int descriptor, uint32_t *overflow);
 
+/// The same count as it is now, of whoever read the socket (SO_MEMINFO, Linux 4.12); 0 when the kernel does not say.
+uint32_t shim_datagram_drops(int descriptor);
+
 /// Sends the gathered bytes to `peer`, from `local` where its family is not 0, cut into datagrams of `segment_size` bytes
 /// by UDP GSO where that is not 0 (UDP_SEGMENT, Linux 4.18).
 ssize_t shim_send_datagrams(
