@@ -157,8 +157,7 @@ final class SmallGateway {
     /// Those whose leases were taken away end, as their workers would end them.
     func endWhoShall() {
         for publish in publishes {
-            guard let reason = publish.holder.ended else { continue }
-            if case .disconnected(let refusal) = reason { end(publish, .refused(refusal)) } else { end(publish, .takenOver) }
+            if let reason = publish.holder.ended { end(publish, reason.sessionEnd) }
         }
     }
 

@@ -17,6 +17,14 @@ public enum LeaseEnd: Sendable, Equatable {
     /// DisconnectParticipant, DeleteStage, a revoked token, a forced delete.
     case disconnected(Refusal)
 
+    /// How the session that held the lease ends.
+    public var sessionEnd: SessionEnd {
+        switch self {
+        case .takenOver: .takenOver
+        case .disconnected(let refusal): .refused(refusal)
+        }
+    }
+
     /// As another process or node says it.
     /// - Parameter number: the refusal's; one that only a newer version knows counts as a disconnect.
     public static func disconnected(number: Int, sentence: String) -> LeaseEnd {

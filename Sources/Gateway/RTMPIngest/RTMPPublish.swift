@@ -62,12 +62,7 @@ final class RTMPPublish {
         end(.connectionLost)
     }
 
-    func leaseEnded(_ reason: LeaseEnd) {
-        switch reason {
-        case .takenOver: perform(machine.leaseEnded(reason), because: .takenOver)
-        case .disconnected(let refusal): perform(machine.leaseEnded(reason), because: .refused(refusal))
-        }
-    }
+    func leaseEnded(_ reason: LeaseEnd) { perform(machine.leaseEnded(reason), because: reason.sessionEnd) }
 
     /// Looks whether whoever has the lease is alive: it is time, or that one has ended.
     func lookAtIncumbent() {

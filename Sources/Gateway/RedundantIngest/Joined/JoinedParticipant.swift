@@ -147,11 +147,7 @@ final class JoinedParticipant {
 
     /// The lease was taken away, by somebody who joins this participant elsewhere or by an operator.
     func leaseEnded(_ number: Int, _ reason: LeaseEnd) {
-        guard claim.lost(number, reason) else { return }
-        switch reason {
-        case .takenOver: stop(.takenOver)
-        case .disconnected(let refusal): stop(.refused(refusal))
-        }
+        if claim.lost(number, reason) { stop(reason.sessionEnd) }
     }
 
     private func stop(_ reason: SessionEnd) {

@@ -98,10 +98,5 @@ extension SessionEntry: LeaseHolder {
 
     public var hasEnded: Bool { ownership == .ended && publish.withLock { $0.lease == nil } }
 
-    public func end(_ reason: LeaseEnd) {
-        switch reason {
-        case .takenOver: context.transport.end(self, .takenOver)
-        case .disconnected(let refusal): context.transport.end(self, .refused(refusal))
-        }
-    }
+    public func end(_ reason: LeaseEnd) { context.transport.end(self, reason.sessionEnd) }
 }
