@@ -1,5 +1,6 @@
 import GatewayMetrics
 import H264
+import MediaContract
 import Opus
 import RTCP
 import RTP
@@ -35,11 +36,11 @@ final class MediaReceiver {
     /// One object, so that a packet finds all of it in one access.
     private final class Outlet {
         let publication: Publication
-        let inspector: (any PacketInspector)?
+        let inspector: ContractSession?
         /// Its audio is described as stereo.
         var isStereo: Bool
 
-        init(_ publication: Publication, _ inspector: (any PacketInspector)?, isStereo: Bool) {
+        init(_ publication: Publication, _ inspector: ContractSession?, isStereo: Bool) {
             (self.publication, self.inspector, self.isStereo) = (publication, inspector, isStereo)
         }
     }
@@ -54,7 +55,7 @@ final class MediaReceiver {
     }
 
     /// The lease is ours: media flows into `publication` from now on.
-    func begin(_ publication: Publication, inspector: (any PacketInspector)?, at now: MonotonicTime) {
+    func begin(_ publication: Publication, inspector: ContractSession?, at now: MonotonicTime) {
         outlet = Outlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         // Parameter sets may have come while somebody else had the lease; the same ones again are no news.
@@ -122,10 +123,13 @@ final class MediaReceiver {
     private func nameLayers(of publication: Publication) { outlet?.inspector?.layerNames = publication.layerNames }
 
     private func inspect(
-        _ packet: MediaPacket, of track: TrackID, by inspector: any PacketInspector, at now: MonotonicTime
+        _ packet: MediaPacket, of track: TrackID, by inspector: ContractSession, at now: MonotonicTime
     ) -> Refusal? {
-        guard track.kind == .video else { return inspector.inspectAudio(packet, arrival: now) }
-        return inspector.inspectVideo(packet, reception.found, layer: track.layer, arrival: now)
+        guard track.kind == .video else {
+            return inspector.audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: now)
+        }
+        return inspector.videoPayload(
+            reception.found, layer: track.layer, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: now)
     }
 
     private func noteLate(wasAsked: Bool) {
