@@ -8,15 +8,14 @@ import Wire
 /// is the default one holds some 90 packets. What waits is copied into the worker's pool; the rate rises so that no queue lasts
 /// beyond 100 ms, or 400 ms when it catches up; what a full socket keeps back for 500 ms is dropped.
 final class SendQueue {
-    struct Note { var queued: MonotonicTime }
-
     let destination: SocketAddress
     private(set) var isBlocked = false
     /// Packets that a full socket kept back for too long.
     var onDrop: (Int) -> Void = { _ in }
     /// Outlives its queues: it is a leg's socket, which the leg holds, and legs hold the queues.
     private unowned(unsafe) let output: any DatagramOutput
-    private let queue: PacketQueue<Note>
+    /// Each packet with when it was queued.
+    private let queue: PacketQueue<MonotonicTime>
     /// When the queue shall be empty, and when it was drained last.
     private var deadline = MonotonicTime.zero
     private var drained = MonotonicTime.zero
@@ -45,11 +44,11 @@ final class SendQueue {
         if queue.isEmpty { (drained, deadline) = (now, now) }
         for index in sent..<batch.count {
             let pieces = unsafe batch.pieces(of: index..<(index + 1))
-            unsafe queue.append(pieces[0], pieces[1], note: Note(queued: now))
+            unsafe queue.append(pieces[0], pieces[1], note: now)
         }
         deadline = isCatchingUp ? max(deadline, now) + spread : max(deadline, now + spread)
         let limit = isCatchingUp ? Self.maximumCatchUp : Self.maximumBacklog
-        if let oldest = queue.first?.note.queued { deadline = min(deadline, oldest + limit) }
+        if let oldest = queue.first?.note { deadline = min(deadline, oldest + limit) }
         if !isBlocked { unsafe output.pace(self) }
     }
 
@@ -103,7 +102,7 @@ final class SendQueue {
     /// A full socket's alone: what is late because this thread was goes out.
     private func dropStale(at now: MonotonicTime) {
         var count = 0
-        while count < queue.count, now - queue[count].note.queued > Self.maximumAge { count += 1 }
+        while count < queue.count, now - queue[count].note > Self.maximumAge { count += 1 }
         guard count > 0 else { return }
         onDrop(count)
         queue.removeFirst(count)
