@@ -56,7 +56,7 @@ final class RTMPPublishPipeline {
         guard isFrame, let time = video.lastMediaTime else { return refusal }
         if !hasStarted {
             let ticks = time.timestamp(for: .video)
-            startIf(gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks) != nil)
+            if gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks) != nil { start() }
         }
         if furthestVideo.map({ time > $0 }) ?? true {
             furthestVideo = time
@@ -74,7 +74,7 @@ final class RTMPPublishPipeline {
         if message.counters.unreadable > counters.unreadable { hasUnreadableAudio = true }
         counters = message.counters
         guard isFrame, let time = audio.lastMediaTime else { return refusal }
-        if !hasStarted { startIf(gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil) }
+        if !hasStarted, gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil { start() }
         if furthestAudio.map({ time > $0 }) ?? true {
             furthestAudio = time
             onProgress?(arrival)
@@ -87,8 +87,7 @@ final class RTMPPublishPipeline {
         if let announced = unsafe StreamMetadata(parsing: message.bytes) { metadata = announced }
     }
 
-    private func startIf(_ isStart: Bool) {
-        guard isStart else { return }
+    private func start() {
         hasStarted = true
         onStart?()
     }
