@@ -134,7 +134,7 @@ struct TextRule: Sendable {
     static let any = TextRule(length: 0...Int.max)
 
     static func arn(_ kind: ResourceName.Kind) -> TextRule {
-        TextRule(length: 1...128) { ResourceName.kind(ofARN: $0).map { $0 == kind.rawValue } ?? false }
+        TextRule(length: 1...128) { ResourceName.isARN($0, of: kind) }
     }
     /// `""` or a stage's ARN.
     static let stageARNOrEmpty = TextRule(length: 0...128) { $0.isEmpty || arn(.stage).matches($0) }

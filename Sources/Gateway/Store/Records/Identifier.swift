@@ -72,6 +72,11 @@ public struct ResourceName: Equatable, Sendable {
         return isNamed ? resource[0] : nil
     }
 
+    /// Whether a text is an ARN of this kind.
+    public static func isARN(_ text: String, of kind: Kind) -> Bool {
+        Self.kind(ofARN: text).map { $0 == kind.rawValue } ?? false
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     private static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
     private static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }

@@ -16,17 +16,13 @@ public struct TokenInspection: Sendable {
             let compact = try CompactToken(parsing: token.reveal())
             lines.append("kid: \(compact.keyID)")
             // What a gateway looks up by these names it can only have under a name of this form.
-            if !Self.names(.publicKey, compact.keyID) { faults.append(TokenRules.unknownKey.sentence) }
+            if !ResourceName.isARN(compact.keyID, of: .publicKey) { faults.append(TokenRules.unknownKey.sentence) }
             if let publicKey { verify(compact, publicKey) }
             describe(try ParticipantClaims(parsing: compact.payload), now: now)
         } catch {
             faults.append(error.refusal.sentence)
         }
         lines = lines.map(\.visible)
-    }
-
-    private static func names(_ kind: ResourceName.Kind, _ arn: String) -> Bool {
-        ResourceName.kind(ofARN: arn).map { $0 == kind.rawValue } ?? false
     }
 
     private mutating func verify(_ token: CompactToken, _ pem: [UInt8]) {
@@ -46,7 +42,7 @@ public struct TokenInspection: Sendable {
         ]
         if !claims.userID.isEmpty { lines.append("user: \(claims.userID)") }
         lines += claims.attributes.sorted { $0.key < $1.key }.map { "attribute \($0.key): \($0.value)" }
-        if !Self.names(.stage, claims.stageARN) { faults.append(RefusalCode.stageDeleted.sentence) }
+        if !ResourceName.isARN(claims.stageARN, of: .stage) { faults.append(RefusalCode.stageDeleted.sentence) }
         switch claims.validity(at: now.secondsSince1970) {
         case .valid: break
         case .expired: faults.append("The token has expired.")
