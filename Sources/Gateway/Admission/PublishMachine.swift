@@ -50,8 +50,8 @@ public struct PublishMachine: Sendable {
 
     private enum State: Sendable {
         case new([Secret])
-        /// The authorizer is asked about `credential`; where nobody knows it, it may be one of the others.
-        case authorizing(credential: Secret, others: ArraySlice<Secret>)
+        /// The authorizer is asked about one credential; where it does not know that one, these are tried.
+        case authorizing(others: ArraySlice<Secret>)
         case examining(PublishGrant)
         case claiming(Claim)
         case enteringQueue(PublishGrant, incumbent: any LeaseHolder, since: MonotonicTime)
@@ -106,13 +106,13 @@ extension PublishMachine {
 
     private mutating func authorize(_ credentials: ArraySlice<Secret>) -> [Action] {
         guard let first = credentials.first else { return refuse(Refusal(.unknownStreamKey), of: nil) }
-        state = .authorizing(credential: first, others: credentials.dropFirst())
+        state = .authorizing(others: credentials.dropFirst())
         return [.authorize(first)]
     }
 
     /// The answer to `authorize`: whose publish the credential means, or why it is refused.
     public mutating func authorized(_ result: Result<PublishGrant, Refusal>) -> [Action] {
-        guard case .authorizing(_, let others) = state else { return [] }
+        guard case .authorizing(let others) = state else { return [] }
         switch result {
         case .success(let grant):
             state = .examining(grant)
