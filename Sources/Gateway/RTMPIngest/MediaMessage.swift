@@ -1,9 +1,9 @@
 import FLV
 import Wire
 
-/// One media message while it is received: its bytes, which whoever gave it lends, and what it adds to its pipeline's counters.
+/// One media message while it is received: its bytes, which the caller lends, and the pipeline's counters with what it adds.
 ///
-/// Counted beside the pipeline: an access to that which lasted as long as the message is looked at would be checked.
+/// The counters are a copy: an access to the pipeline's own that lasts as long as the message is looked at would be checked.
 @safe struct MediaMessage {
     let payload: UnsafeRawBufferPointer
     /// Unwrapped milliseconds.

@@ -29,7 +29,7 @@ final class StoreQueue: Sendable {
 
     init(maximumWaiting: Int) { self.maximumWaiting = maximumWaiting }
 
-    /// Returns why the job was not taken, or nil.
+    /// - Returns: why the job was not taken; nil when it was.
     func add(_ job: StoreJob) -> StoreError? {
         let (wake, reason): (MailboxSender<Void>?, StoreError?) = line.withLock { line in
             switch (line.phase, job) {
@@ -97,7 +97,7 @@ final class StoreQueue: Sendable {
         writer.end()
     }
 
-    /// False once there is nothing more to come.
+    /// - Returns: false once there is nothing more to come.
     private func carryOut(_ writer: StoreWriter) -> Bool {
         let (jobs, orders, isClosed) = line.withLock { line in
             let orders = line.orders

@@ -69,7 +69,7 @@ struct Listeners {
         }
     }
 
-    /// The operator's are not passed over in silence: whoever the kernel gave to one that nobody reads would wait for ever.
+    /// None of the operator's sockets is ignored: clients that the kernel gave to one that nobody reads would wait for ever.
     private static func checkCount(
         of given: GivenSockets, _ kind: SocketRole.Kind, _ listen: ListenAddress, _ count: Int
     ) throws(StartupError) {

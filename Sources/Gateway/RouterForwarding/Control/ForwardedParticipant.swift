@@ -130,7 +130,7 @@ struct ForwardedParticipant: Sendable {
         return announcement
     }
 
-    /// With which it is withdrawn, from whatever router: none refuses it.
+    /// What withdraws it from any router: none refuses this generation.
     var withdrawal: Announcement {
         var announcement = announcement
         announcement.generation = generation

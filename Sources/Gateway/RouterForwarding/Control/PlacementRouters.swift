@@ -76,7 +76,7 @@ extension PlacementRouters {
 // MARK: - What dead ones hold
 
 extension PlacementRouters {
-    /// - Parameter withdrawal: with which it is to be ended, if the router comes back.
+    /// - Parameter withdrawal: what ends it, if the router comes back.
     mutating func leave(_ withdrawal: Announcement, at name: String) {
         routers[name]?.left[withdrawal.participant] = withdrawal
     }

@@ -95,7 +95,7 @@ public final class TokenVerifier: Sendable {
         loop.run()
     }
 
-    /// False when the thread shall end.
+    /// - Returns: false when the thread is to end.
     private func carryOut() -> Bool {
         while true {
             let (next, isClosed) = line.withLock { ($0.queue.next(), $0.isClosed) }

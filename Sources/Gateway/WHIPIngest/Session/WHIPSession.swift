@@ -200,7 +200,7 @@ final class WHIPSession: TransportSession {
 /// What a publication's sinks ask of its encoder.
 ///
 /// An object of its own: the publication holds it weakly, and an object that is held so keeps its counts in a side table. The
-/// session and its receiver, which every packet passes, shall not pay for that.
+/// session and its receiver, which every packet passes, must not pay for that.
 private final class SinkWishes: MediaSource {
     private let entry: SessionEntry
     private let receiver: MediaReceiver

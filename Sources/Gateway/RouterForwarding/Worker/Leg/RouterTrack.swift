@@ -48,7 +48,7 @@ final class RouterTrack {
 
     // MARK: Layers
 
-    /// Whose packets go out now, and whose shall.
+    /// The layer whose packets go out now, and the one that is aimed at.
     var layer: TrackID? { layers.current }
     var target: TrackID? { layers.target }
     /// Whose keyframe is waited for.

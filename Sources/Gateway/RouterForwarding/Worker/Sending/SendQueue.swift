@@ -16,7 +16,7 @@ final class SendQueue {
     private unowned(unsafe) let output: any DatagramOutput
     /// Each packet with when it was queued.
     private let queue: PacketQueue<MonotonicTime>
-    /// When the queue shall be empty, and when it was drained last.
+    /// By when the queue is to be empty, and when it was drained last.
     private var deadline = MonotonicTime.zero
     private var drained = MonotonicTime.zero
     /// Packets of frames that are not long, since `recentStart`, which is `maximumSpread` ago at most.
@@ -108,7 +108,7 @@ final class SendQueue {
         queue.removeFirst(count)
     }
 
-    /// Returns how many packets are done with; fewer than asked when the socket is full.
+    /// - Returns: how many packets are done with; fewer than asked when the socket is full.
     private func transmit(_ batch: WireBatch, upTo limit: Int) -> Int {
         var start = 0
         while start < limit {
