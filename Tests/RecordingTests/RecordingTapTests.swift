@@ -90,6 +90,25 @@ struct RecordingTapTests {
         #expect(read() == ["lost", "opus stereo", "packet"])
     }
 
+    /// A disk that stalls again while the writer catches up.
+    @Test func `blocks that were read go out again while those behind them are being read`() {
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        var (broughtCount, readCount) = (0, 0)
+        // Each goes into a block of its own.
+        func bring() {
+            bringPacket(at: MonotonicTime.zero + .milliseconds(200 * broughtCount))
+            broughtCount += 1
+        }
+        for _ in 0..<RecordingBlockPool.maximumBlocks { bring() }
+        _ = tap.feed.drain { _ in
+            // The block at hand is not given back yet.
+            if readCount > 0 { bring() }
+            readCount += 1
+        }
+        publication.end(.closed)
+        #expect(read() == Array(repeating: "packet", count: broughtCount - readCount))
+    }
+
     /// Of a recording without pictures nothing else tells when a segment began.
     @Test func `the clock of sound that is recorded as it came is read every second`() {
         publication.setSourceAudioFormat(.aac(configuration: [17, 144]))

@@ -23,9 +23,10 @@ final class RecordingFeed: Sendable {
         let isLast = hasEnded.load(ordering: .acquiring)
         blocks.drain { _, block in
             body(block)
+            // Its place first: it may be filled and pushed again while those behind it are still being read.
+            blocks.release()
             block.giveBack()
         }
-        blocks.release()
         return isLast
     }
 }
