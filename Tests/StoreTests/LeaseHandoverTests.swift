@@ -193,4 +193,20 @@ struct LeaseHandoverTests {
         guard case .granted(let next) = claim("theirs", on: leases) else { return #expect(Bool(false), "admits again") }
         #expect(next.generation > theirs.generation && next.stageSessionID == kept.stageSessionID)
     }
+
+    @Test func `a publish that ends while the files come back from a dead process is over in the history`() async throws {
+        let lease = try lease("p")
+        let (next, _) = try await succeed(Lock([]), Lock([]))
+        next.close()
+        let result = await withCheckedContinuation { done in
+            store.resume(sparing: livingBeforeRelease(of: lease)) { result in done.resume(returning: result) }
+        }
+        leases.takeBack(try result.get())
+        #expect(try await names(of: "p", in: store).suffix(2) == [.publishStopped, .left])
+    }
+
+    private func livingBeforeRelease(of lease: PublishLease) -> Set<LivingParticipant> {
+        defer { leases.release(lease) }
+        return leases.living
+    }
 }

@@ -147,9 +147,14 @@ extension EmbeddedStore {
     /// - Parameter relay: called on any thread, in the order of `record`; it must not wait.
     public func relay(to relay: @escaping @Sendable ([HistoryWrite]) -> Void) { queue.relay(to: relay) }
 
-    /// Opens the files again and takes up what is in them.
+    /// Opens the files again and takes up what is in them. What is recorded from now on waits for that.
     /// - Parameter living: participants of ours; others that the history calls connected have died with the other process.
     public func resume(
-        sparing living: Set<LivingParticipant>, reply: @escaping @Sendable (Result<Recovered, StoreError>) -> Void
-    ) { queue.order(.resume(sparing: living, reply: reply)) }
+        sparing living: @autoclosure () -> Set<LivingParticipant>,
+        reply: @escaping @Sendable (Result<Recovered, StoreError>) -> Void
+    ) {
+        // First: the end of who is spared must not go to the other process, which is no more.
+        queue.endRelay()
+        queue.order(.resume(sparing: living(), reply: reply))
+    }
 }

@@ -78,6 +78,11 @@ final class StoreQueue: Sendable {
         for job in refused { job.refuse(StoreError.closed) }
     }
 
+    /// Sends history on no longer: from now on everything waits for the files, which come back.
+    func endRelay() {
+        line.withLock { line in if case .relaying = line.phase { line.phase = .suspended } }
+    }
+
     /// Carries out batches on the calling thread until the queue is closed and empty.
     func serve(_ writer: StoreWriter) {
         // Without descriptors for a loop nothing at all would run in this process; the callers are told `.closed`.
