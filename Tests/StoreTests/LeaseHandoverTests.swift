@@ -209,4 +209,28 @@ struct LeaseHandoverTests {
         defer { leases.release(lease) }
         return leases.living
     }
+
+    @Test func `a queue that is closed while the files come back stays closed`() async throws {
+        let directory = try TemporaryDirectory()
+        let queue = StoreQueue(maximumWaiting: 10)
+        let files = StoreFiles(directory: directory.path, webhooks: [], isQueueing: false)
+        let (configuration, history) = try files.open()
+        let thread = try WorkerThread.start(name: "store") {
+            // Of a state it tells only in the midst of opening the files again.
+            let outlets = StoreWriter.Outlets(
+                publish: { _ in queue.close() }, onQueued: {}, onEvents: { _ in }, onNotice: { _ in })
+            let writer = StoreWriter(
+                files, configuration: configuration, history: history, retention: .seconds(60), state: StoreState(),
+                standing: Lock(HistoryStanding()), outlets: outlets)
+            queue.serve(writer)
+        }
+        await withCheckedContinuation { done in queue.order(.suspend(done: { done.resume() })) }
+        let result = await withCheckedContinuation { done in
+            queue.order(.resume(sparing: [], reply: { result in done.resume(returning: result) }))
+        }
+        _ = try result.get()
+        #expect(queue.add(.history([])) == .closed)
+        queue.close()
+        thread.join()
+    }
 }

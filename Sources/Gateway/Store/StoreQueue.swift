@@ -22,6 +22,9 @@ final class StoreQueue: Sendable {
         var phase = Phase.serving
 
         var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+        /// What is closed stays so, whatever the thread does in that moment: it would never end.
+        mutating func enter(_ next: Phase) { if !isClosed { phase = next } }
     }
 
     private let line = Lock(Line())
@@ -71,7 +74,7 @@ final class StoreQueue: Sendable {
         let refused = line.withLock { line in
             let waiting = line.jobs
             line.jobs = []
-            line.phase = .relaying(relay)
+            line.enter(.relaying(relay))
             for case .history(let writes) in waiting { relay(writes) }
             return waiting
         }
@@ -128,13 +131,13 @@ final class StoreQueue: Sendable {
                 StoreJob.history(Array(rest[$0..<min($0 + Self.maximumReturned, rest.count)]))
             }
             line.withLock { line in
-                line.phase = .suspended
+                line.enter(.suspended)
                 line.jobs = jobs + line.jobs
             }
             done()
         case .resume(let living, let reply):
             let result = writer.reopen(sparing: living)
-            if case .success = result { line.withLock { $0.phase = .serving } }
+            if case .success = result { line.withLock { $0.enter(.serving) } }
             reply(result)
             // What has waited meanwhile is a batch like any other.
             line.withLock { $0.wake }?.send(())
