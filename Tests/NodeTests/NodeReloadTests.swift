@@ -239,6 +239,19 @@ struct NodeReloadTests {
     }
 
     @Test
+    func `a certificate that is taken out of the file is shown to nobody any more`() throws {
+        let (bench, day) = (try Bench("overload: {cpu: 85}"), Duration.seconds(86_400))
+        let file = try bench.write(try Self.identity(named: "a.test", validFor: day * 60), as: "tls")
+        #expect(try bench.load(file)?.tls != nil)
+        #expect(try bench.load("overload: {cpu: 85}")?.tls != nil, "one of our own is")
+        #expect(bench.renew(at: EventLoop.wallNow() + day * 61) != nil, "and is made anew in time")
+        let started = try Bench(file)
+        #expect(try started.load("overload: {cpu: 85}") == nil, "without an authority there is none before the next start")
+        #expect(started.exposition.contains("stagedoor_reload_refused 1\n"))
+        withExtendedLifetime(bench) {}  // the folder of the files
+    }
+
+    @Test
     func `a certificate in use that has expired keeps no other one from being renewed`() throws {
         let bench = try Bench("overload: {cpu: 85}")
         let expired = try Self.identity(named: "old.test", validFor: .seconds(-60))

@@ -49,7 +49,7 @@ final class NodeReload {
 
     /// Puts another certificate of our own into force where the one in use ends soon, whatever the file says by now.
     func renew(at now: WallTime) {
-        guard running.tls.certificate.isEmpty, certificates.isDueForRenewal(at: now) else { return }
+        guard certificates.isDueForRenewal(at: now) else { return }
         do {
             let fresh = try certificates.renewed(host: running.advertise.host, now: now)
             apply(Change(configuration: running, tls: try fresh.makeContext(running.tls)))

@@ -9,42 +9,47 @@ import Wire
 struct ServerCertificates {
     /// Shown to clients that ask for no name, or for none of `named`.
     private let identity: Identity
+    /// Whether `authority` signed that.
+    private let isOwn: Bool
     /// `certificates` of the configuration, in the order of their names.
     private let named: [(name: String, identity: Identity)]
-    /// Signs `identity`, again and again; nil with the operator's files.
+    /// Signs certificates of our own, again and again; nil where the gateway started with the operator's files.
     private let authority: Identity?
-    /// The PEM file that clients of the own authority trust; nil with the operator's files.
+    /// The PEM file that clients of the own authority trust; nil without it.
     let authorityPath: String?
 
     init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws {
         named = try Self.named(configuration)
         guard configuration.tls.certificate.isEmpty else {
             identity = try Self.pair(configuration.tls.certificate, configuration.tls.privateKey, key: "tls")
-            (self.authority, authorityPath) = (nil, nil)
+            (isOwn, self.authority, authorityPath) = (false, nil, nil)
             return
         }
         try directory.makeFolder("tls")
         let authority = try Self.authority(in: directory)
         identity = try Self.leaf(of: authority, host: configuration.advertise.host, now: EventLoop.wallNow())
-        self.authority = authority
+        (isOwn, self.authority) = (true, authority)
         authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
     }
 
-    private init(_ identity: Identity, named: [(name: String, identity: Identity)], like former: ServerCertificates) {
-        (self.identity, self.named) = (identity, named)
+    private init(
+        _ identity: Identity, isOwn: Bool, named: [(name: String, identity: Identity)], like former: ServerCertificates
+    ) {
+        (self.identity, self.isOwn, self.named) = (identity, isOwn, named)
         (authority, authorityPath) = (former.authority, former.authorityPath)
     }
 
     /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One in
     /// use that has expired does not keep others from being renewed.
-    /// - Throws: when a file cannot be read, or a new certificate has expired or its chain is out of order.
+    /// - Throws: when a file cannot be read, a new certificate has expired, its chain is out of order, or our own lacks its authority.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let (settings, now) = (configuration.tls, EventLoop.wallNow())
+        let isOwn = settings.certificate.isEmpty
         let identity =
-            try settings.certificate.isEmpty
+            try isOwn
             ? own(host: configuration.advertise.host, now: now)
             : Self.pair(settings.certificate, settings.privateKey, key: "tls")
-        let fresh = ServerCertificates(identity, named: try Self.named(configuration), like: self)
+        let fresh = ServerCertificates(identity, isOwn: isOwn, named: try Self.named(configuration), like: self)
         let (known, read) = (fingerprints, fresh.fingerprints)
         for (name, identity) in fresh.identities where read[name] != known[name] {
             guard identity.certificate.notAfter > now else {
@@ -58,19 +63,21 @@ struct ServerCertificates {
         return fresh
     }
 
-    /// Whether the own certificate is to be made anew; asked where the configuration names none.
+    /// Whether the certificate in use is our own, and is to be made anew.
     func isDueForRenewal(at now: WallTime) -> Bool {
-        authority != nil && identity.certificate.notAfter - now < Self.renewalTime
+        isOwn && identity.certificate.notAfter - now < Self.renewalTime
     }
 
     /// With another certificate of our own; the operator's stay, whatever has become of their files.
     func renewed(host: String, now: WallTime) throws -> ServerCertificates {
-        ServerCertificates(try own(host: host, now: now), named: named, like: self)
+        ServerCertificates(try own(host: host, now: now), isOwn: true, named: named, like: self)
     }
 
     private func own(host: String, now: WallTime) throws -> Identity {
-        guard let authority, isDueForRenewal(at: now) else { return identity }
-        return try Self.leaf(of: authority, host: host, now: now)
+        guard let authority else {
+            throw StartupError.certificate("tls.certificate: without it the gateway makes one of its own, at its next start only")
+        }
+        return try isOwn && !isDueForRenewal(at: now) ? identity : Self.leaf(of: authority, host: host, now: now)
     }
 
     /// What new handshakes get.
