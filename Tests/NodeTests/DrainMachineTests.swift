@@ -45,6 +45,26 @@ struct DrainMachineTests {
     }
 
     @Test
+    func `changed settings count for a drain that is under way`() {
+        var machine = machine()
+        _ = machine.terminate(Self.oneLive, at: Self.start)
+        _ = machine.turn(Self.oneLive, at: at(10))
+        machine.settings.timeout = .seconds(120)
+        #expect(machine.turn(Self.oneLive, at: at(60)) == [])
+        #expect(machine.turn(Self.oneLive, at: at(120)) == [.close(count: 1)])
+    }
+
+    @Test
+    func `streams of a process whose place is taken get more time while they live`() {
+        var machine = machine()
+        _ = machine.outlive(at: Self.start)
+        _ = machine.turn(Self.oneLive, at: at(1))
+        machine.settings.takeOverTimeout = .seconds(7_200)
+        #expect(machine.turn(Self.oneLive, at: at(3_600)) == [])
+        #expect(machine.turn(Self.oneLive, at: at(7_200)) == [.close(count: 1)])
+    }
+
+    @Test
     func `a second signal ends the process at once`() {
         var machine = machine()
         _ = machine.terminate(Self.oneLive, at: Self.start)

@@ -47,6 +47,16 @@ struct DrainPlanTests {
         #expect(perTurn.allSatisfy { $0 <= 2 })
     }
 
+    @Test func `more time in the midst of closing is for those that were not told to end`() {
+        var plan = DrainPlan(Self.settings, at: start)
+        _ = plan.turn(liveCount: 40, at: start + .seconds(5))
+        #expect(plan.turn(liveCount: 40, at: start + .seconds(60)) == [.close(count: 1)])
+        plan.apply(.init(grace: .seconds(5), timeout: .seconds(90), closesPerSecond: 20))
+        #expect(plan.turn(liveCount: 39, at: start + .seconds(61)) == [])
+        #expect(plan.turn(liveCount: 39, at: start + .seconds(90)) == [.close(count: 1)])
+        #expect(plan.turn(liveCount: 38, at: start + .seconds(91)) == [.close(count: 20)])
+    }
+
     @Test func `a late turn catches up and never ends more than live`() {
         var plan = DrainPlan(.init(grace: .zero, timeout: .zero, closesPerSecond: 10), at: start)
         #expect(plan.turn(liveCount: 3, at: start) == [.refusePublishes, .close(count: 1)])

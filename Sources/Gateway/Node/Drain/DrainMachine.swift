@@ -52,8 +52,14 @@ struct DrainMachine {
         var hasPredecessor = false
     }
 
-    /// Taken by the next drain.
-    var settings: DrainSettings
+    /// A drain that is under way goes on by what they are changed to.
+    var settings: DrainSettings {
+        didSet {
+            guard settings != oldValue else { return }
+            plan?.apply(planSettings)
+            interrupted?.apply(settings)
+        }
+    }
     private var plan: DrainPlan?
     /// What the API had begun when a process took our place; goes on when we come back.
     private var interrupted: DrainPlan?
@@ -98,11 +104,14 @@ struct DrainMachine {
         isSucceeded = true
         if endsProcess { return [] }
         interrupted = plan
-        // It refuses at once and waits long.
-        plan = DrainPlan(
-            DrainSettings(
-                grace: .zero, timeout: settings.takeOverTimeout, closesPerSecond: settings.closesPerSecond), at: now)
+        plan = DrainPlan(planSettings, at: now)
         return [.startTurns]
+    }
+
+    /// Whose place is taken refuses at once and waits long.
+    private var planSettings: DrainSettings {
+        guard isSucceeded, !endsProcess else { return settings }
+        return DrainSettings(grace: .zero, timeout: settings.takeOverTimeout, closesPerSecond: settings.closesPerSecond)
     }
 
     /// The process after us has died: we serve as before, or go on with the drain that was under way.

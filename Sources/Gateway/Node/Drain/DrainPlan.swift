@@ -24,7 +24,7 @@ struct DrainPlan: Sendable {
     }
 
     private(set) var phase = Phase.grace
-    private let settings: DrainSettings
+    private var settings: DrainSettings
     private let startedAt: MonotonicTime
     private var closingSince: MonotonicTime
     private var countAtDeadline = 0
@@ -34,6 +34,12 @@ struct DrainPlan: Sendable {
 
     init(_ settings: DrainSettings, at now: MonotonicTime) {
         (self.settings, startedAt, closingSince, lastClose) = (settings, now, now, now)
+    }
+
+    /// With more time, streams that were not told to end yet go on.
+    mutating func apply(_ settings: DrainSettings) {
+        self.settings = settings
+        if phase == .closing { (phase, closedCount) = (.refusing, 0) }
     }
 
     /// What is to be done now, in this order. Ask several times a second.
