@@ -143,6 +143,14 @@ struct ConfigurationLoaderTests {
         ("routers: {a: {driver: janus}}", "routers.a.url: is needed by driver janus"),
         ("routers: {a: {driver: static}}", "routers.a.host: is needed by driver static"),
         (
+            "routers: {a: {driver: static, host: receiver.example}}",
+            "routers.a.host: \"receiver.example\" is not taken: expected an IP address"
+        ),
+        (
+            "routers: {a: {driver: janus, url: 'http://10.0.0.1/janus', host: janus.example}}",
+            "routers.a.host: \"janus.example\" is not taken: expected an IP address"
+        ),
+        (
             "routers: {a: {driver: announce, srtp: true, url: 'http://127.0.0.1.example'}}",
             "routers.a.srtp: needs a url of https:// or of this machine: it carries the keys"
         ),

@@ -152,6 +152,18 @@ struct JanusAnswerTests {
         #expect(places == [SocketAddress("10.0.0.1:5004"), SocketAddress("10.0.0.2:5004")])
     }
 
+    @Test func `media goes to the host that the operator names, without a network that has it`() {
+        let http = WillingJanus()
+        (http.ports, http.address) = ([["type": "video", "port": 5004, "rtcp_port": 5005]], IPAddress("10.0.0.1"))
+        var trust = RouterTrust(networks: [IPNetwork("10.0.0.1")!])
+        trust.includesAnswerer = true
+        var place: SocketAddress?
+        Self.driver(http, at: IPAddress("10.0.0.9"), trust: trust).announce(.of("p", stage: "s", generation: 7)) {
+            place = (try? $0.get())?.tracks.first?.rtp
+        }
+        #expect(place == SocketAddress("10.0.0.9:5004"))
+    }
+
     @Test func `a mountpoint that comes after a later announce's is destroyed, not that one`() {
         let http = WillingJanus()
         http.ports = [["type": "video", "port": 5004, "rtcp_port": 5005]]

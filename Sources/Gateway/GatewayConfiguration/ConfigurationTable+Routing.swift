@@ -57,12 +57,12 @@ extension RouterSettings: MapEntry {
         ConfigurationKey("url", \.url, .restart, "announce, janus: the router's HTTP or HTTPS URL."),
         ConfigurationKey("token", \.token, .restart, "announce: sent as Bearer; janus: the API secret."),
         ConfigurationKey(
-            "media", \.media, .restart, "Networks to which media may be sent; none: what the URL's host resolves to."),
+            "media", \.media, .restart, "Networks to which media may be sent; none: what the URL's host resolves to, and host."),
         ConfigurationKey(
             "srtp", \.srtp, .restart,
             "Sends SRTP (announce, janus, static). The keys of announce and janus travel to url: by https, or to this machine."),
         ConfigurationKey(
-            "host", \.host, .restart, "static: the address that media is sent to; janus: that too, if it is not its API's."),
+            "host", \.host, .restart, "static: the IP address that media is sent to; janus: that too, if it is not its API's."),
         ConfigurationKey("ports", \.ports, .restart, "static: ports; each participant takes the lowest free pair of even ones."),
         ConfigurationKey(
             "layers", \.layers, .restart,

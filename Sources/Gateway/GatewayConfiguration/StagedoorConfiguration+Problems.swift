@@ -91,8 +91,12 @@ extension StagedoorConfiguration {
             case .announce where router.srtp && !RouterSettings.isPrivate(router.url),
                 .janus where router.srtp && !RouterSettings.isPrivate(router.url):
                 Problem(key: "routers.\(name).srtp", message: "needs a url of https:// or of this machine: it carries the keys")
-            case .announce, .embedded, .janus: nil
             case .static where router.host.isEmpty: Problem(key: "routers.\(name).host", message: "is needed by driver static")
+            case .janus where !router.host.isEmpty && IPAddress(router.host) == nil, .static where IPAddress(router.host) == nil:
+                Problem(
+                    key: "routers.\(name).host",
+                    message: "\"\(router.host.prefix(80))\" is not taken: expected \(IPAddress.expectation)")
+            case .announce, .embedded, .janus: nil
             case .static where router.ports.last - router.ports.first < (router.sendsLayers ? 7 : 3):
                 Problem(
                     key: "routers.\(name).ports",

@@ -22,11 +22,11 @@ public struct RouterSettings: Equatable, Sendable {
     public var url = ""
     /// announce: sent as Bearer; janus: the API secret.
     public var token = Secret("")
-    /// Networks to which media may be sent; none: what the URL's host resolves to.
+    /// Networks to which media may be sent; none: what the URL's host resolves to, and `host`.
     public var media: [IPNetwork] = []
     /// Sends SRTP (announce, janus, static). The keys of announce and janus travel to `url`: by https, or to this machine.
     public var srtp = false
-    /// static: the address that media is sent to; janus: that too, where it is not its API's.
+    /// static: the IP address that media is sent to; janus: that too, where it is not its API's.
     public var host = ""
     /// static: ports; each participant takes the lowest free pair of even ones.
     public var ports = PortRange(5004, 5103)

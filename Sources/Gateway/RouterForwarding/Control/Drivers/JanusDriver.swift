@@ -179,7 +179,7 @@ extension JanusDriver {
         for announcement: Announcement, at answerer: IPAddress?, _ ports: [JSONValue], _ keys: SRTPKeys?
     ) -> LegPlan? {
         guard let address = configuration.mediaAddress ?? answerer else { return nil }
-        let trust = configuration.trust.extended(by: answerer)
+        let trust = configuration.trust.extended(by: address)
         var plan = LegPlan(cname: announcement.participantID, tracks: [])
         (plan.router, plan.keys, plan.isLayerless) = (name, keys, !configuration.takesLayers)
         for kind in announcement.kinds {

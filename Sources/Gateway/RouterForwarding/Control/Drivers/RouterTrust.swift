@@ -22,9 +22,9 @@ struct RouterTrust: Sendable, Equatable {
         return networks.contains { $0.contains(ip) }
     }
 
-    /// What an answer from there may name.
-    func extended(by answerer: IPAddress?) -> RouterTrust {
-        guard includesAnswerer, let answerer, let network = IPNetwork(answerer, prefixLength: answerer.isV4 ? 32 : 128) else {
+    /// What an answer from there may name; of a Janus, where the operator says that it takes media.
+    func extended(by address: IPAddress?) -> RouterTrust {
+        guard includesAnswerer, let address, let network = IPNetwork(address, prefixLength: address.isV4 ? 32 : 128) else {
             return self
         }
         var extended = self
