@@ -93,6 +93,15 @@ struct AnnounceDriverTests {
         #expect(isTaken == isUnconfigured)
     }
 
+    @Test func `a slash at the end of the router's URL is not written twice`() {
+        let http = RecordingHTTP()
+        let driver = Self.driver(http, url: "http://127.0.0.1:1/router/")
+        driver.checkHealth { _ in }
+        driver.announce(Self.announcement()) { _ in }
+        let urls = ["http://127.0.0.1:1/router/healthz", "http://127.0.0.1:1/router/v1/participants"]
+        #expect(http.requests.map(\.url) == urls)
+    }
+
     /// As where its name led nowhere at the start.
     @Test func `an offer names the address from which the router was first asked for its health`() throws {
         let http = RecordingHTTP()

@@ -34,7 +34,7 @@ public final class RouterConformance {
     /// - Parameter media: where the router's answer may send media.
     public init(loop: EventLoop, url: String, bearer: Secret? = nil, media: [IPNetwork], http: any RouterHTTP) {
         let http = AnswerKeeper(http)
-        (self.loop, self.url, self.http) = (loop, url, http)
+        (self.loop, self.url, self.http) = (loop, HTTPOrigin.base(of: url), http)
         driver = AnnounceDriver(
             .init(name: "router", url: url, bearer: bearer, trust: RouterTrust(networks: media)), gatewayID: gatewayID,
             http: http)

@@ -20,6 +20,13 @@ struct HTTPOrigin: Equatable {
         port = number
     }
 
+    /// A router's URL as paths are put behind it: without slashes at its end.
+    static func base(of url: String) -> String {
+        var base = url
+        while base.hasSuffix("/") { base.removeLast() }
+        return base
+    }
+
     /// The absolute URL of a `Location` that was given for `url`; nil for another origin or a relative path.
     static func resolve(_ location: String, from url: String) -> String? {
         guard let origin = HTTPOrigin(url), location.utf8.count <= 2048 else { return nil }

@@ -31,7 +31,7 @@ final class JanusDriver: RouterDriver {
         init(
             name: String, url: String, mediaAddress: IPAddress?, trust: RouterTrust, ownership: MountpointOwnership
         ) {
-            (self.name, self.url, self.mediaAddress, self.trust) = (name, url, mediaAddress, trust)
+            (self.name, self.url, self.mediaAddress, self.trust) = (name, HTTPOrigin.base(of: url), mediaAddress, trust)
             self.ownership = ownership
         }
     }

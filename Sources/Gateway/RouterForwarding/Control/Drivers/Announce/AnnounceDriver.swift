@@ -23,7 +23,7 @@ final class AnnounceDriver: RouterDriver {
             name: String, url: String, bearer: Secret? = nil, trust: RouterTrust, protection: SRTPProfile? = nil,
             sourceAddress: IPAddress? = nil
         ) {
-            (self.name, self.url, self.bearer, self.trust) = (name, url, bearer, trust)
+            (self.name, self.url, self.bearer, self.trust) = (name, HTTPOrigin.base(of: url), bearer, trust)
             (self.protection, self.sourceAddress) = (protection, sourceAddress)
         }
     }
