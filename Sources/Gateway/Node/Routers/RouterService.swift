@@ -51,12 +51,12 @@ final class RouterService {
         if case .member(let cluster) = environment.membership { watchReach(loop, cluster, environment.outOfReach) }
     }
 
-    /// Once a second: which routers are dead for this node alone.
+    /// Once a second: which routers are out of reach for this node alone.
     private func watchReach(_ loop: EventLoop, _ cluster: ClusterContext, _ stages: StagesOutOfReach) {
         var reach = RouterReach()
         self.reach = loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [control, unowned loop] in
-            let dead = Set(control.status.filter(\.isDead).map(\.name))
-            let routers = reach.outOfReach(dead: dead, seenByOthers: cluster.routersSeenByOthers, at: loop.now)
+            let living = Set(control.status.filter { !$0.isDead }.map(\.name))
+            let routers = reach.outOfReach(living: living, seenByOthers: cluster.routersSeenByOthers, at: loop.now)
             guard stages.set(routers) else { return }
             Log.event(routers.isEmpty ? .info : .error, "routers_out_of_reach", ["routers": .strings(routers.sorted())])
         }
