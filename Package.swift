@@ -141,7 +141,7 @@ let modules: [Module] = [
         [
             "Wire", "Settings", "StageHub", "RTP", "RTCP", "H264", "SDP", "JSON", "SRTP", "OpenSSL", "EventLoop", "Sockets",
             "HTTPClient", "DataDirectory", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
-        ], isUnsafeChecked: true),
+        ], isUnsafeChecked: true, testUses: ["HTTP", "HTTPServer"]),
     gateway(
         "RTMPIngest",
         [

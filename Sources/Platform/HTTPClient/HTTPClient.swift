@@ -231,4 +231,16 @@ public enum HTTPClientError: Error, Equatable, Sendable {
     case failed(String)
     /// Beyond the client's capacity.
     case overloaded
+
+    /// For the log.
+    public var words: String {
+        switch self {
+        case .invalidRequest(let what): "the request cannot be sent: \(what)"
+        case .timedOut: "no whole answer in time"
+        case .tooLong: "the answer is too long"
+        case .untrusted(let what): "its certificate is not trusted: \(what)"
+        case .failed(let what): what
+        case .overloaded: "too many requests at once"
+        }
+    }
 }

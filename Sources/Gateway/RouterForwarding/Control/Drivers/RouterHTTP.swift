@@ -50,7 +50,7 @@ public final class RouterHTTPClient: RouterHTTP {
     private let tls: HTTPClientTLS
     private let router: String
     /// Why the last request failed: logged once, until another reason comes or a request succeeds.
-    private var fault: HTTPClientError?
+    private(set) var fault: String?
 
     /// - Parameters:
     ///   - client: has no requests but those to this router.
@@ -64,36 +64,35 @@ public final class RouterHTTPClient: RouterHTTP {
             method: request.method, url: request.url, headers: request.headers, body: request.body)
         (outgoing.deadline, outgoing.tls) = (deadline, tls)
         line.send(outgoing, goesFirst: request.isUrgent) { [weak self] result in
-            switch result {
-            case .success(let response):
-                self?.fault = nil
-                reply(
-                    RouterResponse(
-                        status: response.status, location: response["location"], body: response.body,
-                        address: response.address, ownAddress: response.ownAddress))
-            case .failure(let fault):
-                self?.note(fault)
-                reply(nil)
-            }
+            self?.note(result.fault(ofHealthCheck: request.method == "GET"))
+            reply((try? result.get()).map { RouterResponse($0) })
         }
     }
 
-    private func note(_ fault: HTTPClientError) {
+    private func note(_ fault: String?) {
         guard fault != self.fault else { return }
         self.fault = fault
-        Log.event(.warning, "router_request_failed", ["router": .string(router), "reason": .string(fault.words)])
+        guard let fault else { return }
+        Log.event(.warning, "router_request_failed", ["router": .string(router), "reason": .string(fault)])
     }
 }
 
-extension HTTPClientError {
-    fileprivate var words: String {
+extension RouterResponse {
+    fileprivate init(_ response: HTTPClientResponse) {
+        self.init(
+            status: response.status, location: response["location"], body: response.body, address: response.address,
+            ownAddress: response.ownAddress)
+    }
+}
+
+extension Result<HTTPClientResponse, HTTPClientError> {
+    /// What a status means is for whoever asked to say; of a health check nobody would hear more than that the router is dead.
+    fileprivate func fault(ofHealthCheck isHealthCheck: Bool) -> String? {
         switch self {
-        case .invalidRequest(let what): "the request cannot be sent: \(what)"
-        case .timedOut: "no whole answer in time"
-        case .tooLong: "the answer is too long"
-        case .untrusted(let what): "its certificate is not trusted: \(what)"
-        case .failed(let what): what
-        case .overloaded: "too many requests at once"
+        case .failure(let error): error.words
+        case .success(let response) where isHealthCheck && !(200...299).contains(response.status):
+            "its health check is answered by \(response.status)"
+        case .success: nil
         }
     }
 }
