@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import HTTPClient
 import Refusals
 import Settings
 import Testing
@@ -40,12 +41,31 @@ struct AuthorizeHookTests {
         (nil, "", .authorityUnavailable),
     ]
 
+    private static func result(_ status: Int?, _ body: String = "") -> Result<AuthorizeHook.Answer, HTTPClientError> {
+        status.map { .success(AuthorizeHook.Answer(status: $0, body: Array(body.utf8))) } ?? .failure(.timedOut)
+    }
+
+    @Test(arguments: [(500, "it answered 500"), (nil, "no whole answer in time"), (204, nil)] as [(Int?, String?)])
+    func `whoever runs the gateway is told why nothing is decided`(_ status: Int?, _ words: String?) throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var told: [String] = []
+        let hook = try AuthorizeHook(
+            loop: loop, settings: settings, failed: { told.append($0) }, answering: authorizer
+        ) { _, done in
+            done(Self.result(status))
+        }
+        _ = answer(loop, authorizer)
+        #expect(told == [words].compactMap { $0 })
+        withExtendedLifetime(hook) {}
+    }
+
     @Test(arguments: answers)
     func `each answer has its meaning`(_ status: Int?, _ body: String, _ code: RefusalCode?) throws {
         let loop = try EventLoop()
         let authorizer = HookedAuthorizer(behind: Everybody())
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
-            done(status.map { AuthorizeHook.Answer(status: $0, body: Array(body.utf8)) })
+            done(Self.result(status, body))
         }
         switch try #require(answer(loop, authorizer)) {
         case .success: #expect(code == nil)
@@ -63,7 +83,7 @@ struct AuthorizeHookTests {
         var asked = 0
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             asked += 1
-            done(nil)
+            done(.failure(.timedOut))
         }
         for _ in 0..<20 { _ = answer(loop, authorizer) }
         #expect(asked == CircuitBreaker.threshold)
@@ -77,7 +97,7 @@ struct AuthorizeHookTests {
         var settings = settings
         settings.timeout = .seconds(60)
         let authorizer = HookedAuthorizer(behind: Everybody())
-        var open: [(AuthorizeHook.Answer?) -> Void] = []
+        var open: [(Result<AuthorizeHook.Answer, HTTPClientError>) -> Void] = []
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in open.append(done) }
         let request = PublishRequest(
             credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
@@ -93,7 +113,7 @@ struct AuthorizeHookTests {
             until: {
                 while let done = open.popLast() {
                     most = max(most, open.count + 1)
-                    done(AuthorizeHook.Answer(status: 204, body: []))
+                    done(Self.result(204))
                 }
                 return granted.withLock { $0 } == count
             }, within: .seconds(60))
@@ -109,7 +129,7 @@ struct AuthorizeHookTests {
         let authorizer = HookedAuthorizer(behind: Everybody())
         var settings = settings
         settings.timeout = .milliseconds(20)
-        var open: [(AuthorizeHook.Answer?) -> Void] = []
+        var open: [(Result<AuthorizeHook.Answer, HTTPClientError>) -> Void] = []
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in open.append(done) }
         let request = PublishRequest(
             credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
@@ -121,7 +141,7 @@ struct AuthorizeHookTests {
         }
         #expect(loop.run(until: { open.count == AuthorizeHook.maximumAsked }, within: .seconds(120)))
         _ = loop.run(until: { false }, within: .milliseconds(100))
-        open.removeFirst()(AuthorizeHook.Answer(status: 204, body: []))
+        open.removeFirst()(Self.result(204))
         #expect(refusals.withLock { $0 } == [.overloaded])
         #expect(open.count == AuthorizeHook.maximumAsked - 1)
         withExtendedLifetime(hook) {}
@@ -136,7 +156,7 @@ struct AuthorizeHookTests {
         settings.cache = .seconds(60)
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             asked += 1
-            done(AuthorizeHook.Answer(status: 204, body: []))
+            done(Self.result(204))
         }
         for _ in 0..<3 { _ = try #require(answer(loop, authorizer)).get() }
         #expect(asked == 1)

@@ -125,11 +125,13 @@ struct WebhookDispatcherTests {
         var settings = WebhookSettings()
         settings.url = "http://\(address)/"
         settings.timeout = .seconds(60)
-        let send = WebhookDispatcher.sender(to: settings, loop: loop)
+        var faults: [String] = []
+        let send = WebhookDispatcher.sender(to: settings, loop: loop) { faults.append($0) }
         var answers: [Int?] = []
         send([], Array("{}".utf8)) { answers.append($0) }
         #expect(loop.run(until: { !answers.isEmpty }, within: .seconds(60)))
         #expect(answers == [status.code])
+        #expect(faults == (status == .ok ? [] : ["it answered 500"]))
         withExtendedLifetime(server) {}
     }
 }

@@ -12,8 +12,8 @@ import Wire
 /// `POST` of who wants to publish where, signed like webhooks. 2xx lets the encoder in, unless the answer is
 /// `{"allow": false}`; 401, 403 and 404 turn it away; anything else, or no answer in time, is a failure.
 public final class AuthorizeHook {
-    /// How a question leaves and its answer comes back; nil when there was none.
-    typealias Ask = (HTTPClientRequest, _ done: @escaping (Answer?) -> Void) -> Void
+    /// How a question leaves and its answer comes back.
+    typealias Ask = (HTTPClientRequest, _ done: @escaping (Result<Answer, HTTPClientError>) -> Void) -> Void
 
     struct Answer {
         var status: Int
@@ -33,6 +33,7 @@ public final class AuthorizeHook {
 
     private let loop: EventLoop
     private let settings: AuthorizeSettings
+    private let failed: (String) -> Void
     private let ask: Ask
     private var breaker = CircuitBreaker()
     private var kept: FadingTable<String, Verdict>?
@@ -41,20 +42,22 @@ public final class AuthorizeHook {
     /// The oldest first.
     private var waiting: ArraySlice<(question: HookedAuthorizer.Question, since: MonotonicTime)> = []
 
+    /// - Parameter failed: hears each time why the service has decided nothing.
     /// - Throws: when the system gives no more descriptors.
-    public convenience init(loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer)
-        throws(SystemError)
-    {
+    public convenience init(
+        loop: EventLoop, settings: AuthorizeSettings, failed: @escaping (String) -> Void, answering authorizer: HookedAuthorizer
+    ) throws(SystemError) {
         let client = HTTPClient(loop: loop)
-        try self.init(loop: loop, settings: settings, answering: authorizer) { request, done in
-            client.send(request) { result in done((try? result.get()).map { Answer(status: $0.status, body: $0.body) }) }
+        try self.init(loop: loop, settings: settings, failed: failed, answering: authorizer) { request, done in
+            client.send(request) { result in done(result.map { Answer(status: $0.status, body: $0.body) }) }
         }
     }
 
     init(
-        loop: EventLoop, settings: AuthorizeSettings, answering authorizer: HookedAuthorizer, ask: @escaping Ask
+        loop: EventLoop, settings: AuthorizeSettings, failed: @escaping (String) -> Void = { _ in },
+        answering authorizer: HookedAuthorizer, ask: @escaping Ask
     ) throws(SystemError) {
-        (self.loop, self.settings, self.ask) = (loop, settings, ask)
+        (self.loop, self.settings, self.failed, self.ask) = (loop, settings, failed, ask)
         if settings.cache > .zero { kept = FadingTable(maximumCount: Self.maximumKept, lifetime: settings.cache) }
         let mailbox = try Mailbox<HookedAuthorizer.Question>(loop: loop) { [unowned self] in decide($0) }
         self.mailbox = mailbox
@@ -67,10 +70,10 @@ public final class AuthorizeHook {
         guard asked < Self.maximumAsked else { return putOff(question) }
         guard breaker.admits(at: loop.now) else { return answerFailure(question) }
         asked += 1
-        ask(request(for: question)) { [weak self] response in
+        ask(request(for: question)) { [weak self] result in
             guard let self else { return question.reply(.failure(Refusal(.draining))) }
             asked -= 1
-            conclude(question, response, key)
+            conclude(question, result, key)
             goOn()
         }
     }
@@ -92,9 +95,12 @@ public final class AuthorizeHook {
 
     private func turnAway(_ question: HookedAuthorizer.Question) { question.reply(.failure(Refusal(.overloaded))) }
 
-    private func conclude(_ question: HookedAuthorizer.Question, _ response: Answer?, _ key: String) {
-        guard let response, let decision = Self.decision(response) else {
+    private func conclude(
+        _ question: HookedAuthorizer.Question, _ result: Result<Answer, HTTPClientError>, _ key: String
+    ) {
+        guard case .success(let response) = result, let decision = Self.decision(response) else {
             breaker.failed(at: loop.now)
+            failed(result.words)
             return answerFailure(question)
         }
         breaker.succeeded()
@@ -147,6 +153,16 @@ public final class AuthorizeHook {
         case 200...299: return json?["allow"]?.bool == false ? .refused(refusal) : .allowed
         case 401, 403, 404: return .refused(refusal)
         default: return nil
+        }
+    }
+}
+
+extension Result<AuthorizeHook.Answer, HTTPClientError> {
+    /// For the log.
+    fileprivate var words: String {
+        switch self {
+        case .success(let answer): "it answered \(answer.status)"
+        case .failure(let error): error.words
         }
     }
 }

@@ -167,14 +167,20 @@ public final class WebhookDispatcher {
 
 extension WebhookDispatcher {
     /// Sends by libcurl on the loop: verified TLS, a deadline, no redirects.
-    public static func sender(to settings: WebhookSettings, loop: EventLoop) -> Send {
+    /// - Parameter failed: hears each time why an event was not taken.
+    public static func sender(
+        to settings: WebhookSettings, loop: EventLoop, failed: @escaping (String) -> Void = { _ in }
+    ) -> Send {
         let client = HTTPClient(loop: loop)
         return { headers, body, done in
             var request = HTTPClientRequest(method: "POST", url: settings.url, headers: headers, body: body)
             request.deadline = settings.timeout
             request.maximumBodyLength = 16 * 1024
             request.tls.certificateAuthority = settings.certificateAuthority
-            client.send(request) { done($0.status) }
+            client.send(request) { result in
+                if let fault = result.fault { failed(fault) }
+                done(result.status)
+            }
         }
     }
 }
@@ -186,6 +192,15 @@ extension Result<HTTPClientResponse, HTTPClientError> {
         case .success(let response): response.status
         case .failure(.tooLong(let status)): status
         case .failure: nil
+        }
+    }
+
+    /// Why what was sent does not count as taken; nil where it does.
+    fileprivate var fault: String? {
+        switch (status, self) {
+        case (let status?, _): (200...299).contains(status) ? nil : "it answered \(status)"
+        case (nil, .failure(let error)): error.words
+        case (nil, .success): nil
         }
     }
 }

@@ -317,7 +317,9 @@ extension Node {
 
     private func makeHook() throws -> AuthorizeHook? {
         try shared.admission.hooked.map { authorizer in
-            try AuthorizeHook(loop: loop, settings: configuration.authorize, answering: authorizer)
+            try AuthorizeHook(
+                loop: loop, settings: configuration.authorize, failed: ServiceFaults.log("authorize_failed"),
+                answering: authorizer)
         }
     }
 

@@ -27,7 +27,8 @@ final class EventService: NodeService {
         dispatchers = try configuration.webhooks.sorted { $0.key < $1.key }.map { name, settings in
             try WebhookDispatcher(
                 loop: loop, name: name, settings: settings, store: store.membership.outbox,
-                send: WebhookDispatcher.sender(to: settings, loop: loop))
+                send: WebhookDispatcher.sender(
+                    to: settings, loop: loop, failed: ServiceFaults.log("webhook_failed", ["webhook": .string(name)])))
         }
         mailbox = try Mailbox(loop: loop) { [unowned self] in wake() }
         woken.withLock { $0 = mailbox?.sender }
