@@ -73,6 +73,14 @@ struct OverviewReportTests {
     }
 
     @Test
+    func `nobody is sent to plain RTMP where that is refused, as a reload may have it`() throws {
+        let bench = try Bench()
+        #expect(bench.report.json["endpoints"]?["rtmp"]?.string == "rtmp://h/app/")
+        bench.gate.requiresTLS = true
+        #expect(bench.report.json["endpoints"]?["rtmp"] == nil)
+    }
+
+    @Test
     func `it says why the cluster's servers let nobody in`() throws {
         #expect(try Bench().report.json["node"]?["clusterAway"] == nil)
         #expect(

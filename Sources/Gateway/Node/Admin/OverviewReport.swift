@@ -47,7 +47,7 @@ final class OverviewReport {
             "liveSessions": .integer(Int64(live.count + environment.gate.predecessorPublishes)),
             "ended": .array(environment.board.ended.suffix(Self.maximumEnded).reversed().map { .object($0.json()) }),
             "refused": .array(environment.board.refused.suffix(Self.maximumRefused).reversed().map(\.json)),
-            "routers": .array(routerList), "endpoints": environment.urls.json,
+            "routers": .array(routerList), "endpoints": endpoints,
             "redundant": .array(environment.redundant().prefix(Self.maximumSessions).map { .object($0.json) }),
         ]
     }
@@ -143,6 +143,13 @@ extension OverviewReport {
                 "thumbnailSeconds": .integer(Int64(stage.recording.thumbnailInterval ?? 0)),
             ]
         }
+    }
+
+    /// Where plain RTMP is refused, nobody is sent there.
+    private var endpoints: JSONValue {
+        guard environment.gate.requiresTLS, var urls = environment.urls.json.object else { return environment.urls.json }
+        urls["rtmp"] = nil
+        return .object(urls)
     }
 
     private var routerList: [JSONValue] {
