@@ -89,11 +89,19 @@ final class HTTPTransfer {
         unsafe ccurl_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
         unsafe ccurl_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
         let tls = request.tls
-        if !tls.certificateAuthority.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_CAINFO, tls.certificateAuthority) }
+        if !tls.certificateAuthority.isEmpty { trust(onlyAuthoritiesIn: tls.certificateAuthority) }
         if !tls.certificate.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLCERT, tls.certificate) }
         if !tls.privateKey.isEmpty { unsafe ccurl_set_string(easy, CURLOPT_SSLKEY, tls.privateKey) }
         // Without one OpenSSL would ask for an encrypted key's at the terminal, and the loop wait for whoever sits there.
         unsafe ccurl_set_string(easy, CURLOPT_KEYPASSWD, "")
+    }
+
+    /// Debian's libcurl would trust those in the system's folder as well. A file that is replaced counts from the next connection
+    /// on: libcurl would keep what was in it for a day.
+    private func trust(onlyAuthoritiesIn path: String) {
+        unsafe ccurl_set_string(easy, CURLOPT_CAINFO, path)
+        unsafe ccurl_set_string(easy, CURLOPT_CAPATH, nil)
+        unsafe ccurl_set_long(easy, CURLOPT_CA_CACHE_TIMEOUT, 0)
     }
 
     private func setCallbacks() {
