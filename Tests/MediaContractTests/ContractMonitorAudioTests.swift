@@ -1,5 +1,6 @@
 import AAC
 import MediaContract
+import Settings
 import TestSupport
 import Testing
 import Wire
@@ -32,6 +33,22 @@ struct ContractMonitorAudioTests {
         feeder.monitor.videoCodecAnnounced(name, at: feeder.moment)
         feeder.takeNews()
         #expect(feeder.sentence == "\(name) video (allowed: H.264): give ffmpeg -c:v libx264.")
+    }
+
+    @Test(arguments: [ContractAction.warn, .off])
+    func `a codec that was let pass is refused once the rules say so`(_ former: ContractAction) {
+        var rules = ContractSettings()
+        (rules[.audioCodec], rules[.videoCodec], rules[.tracks]) = (former, former, .off)
+        var (audio, video) = (StreamFeeder(.accessUnits, rules: rules), StreamFeeder(.accessUnits, rules: rules))
+        audio.monitor.audioCodecAnnounced("MP3", at: audio.moment)
+        video.monitor.videoCodecAnnounced("HEVC", at: video.moment)
+        (rules[.audioCodec], rules[.videoCodec]) = (.disconnect, .disconnect)
+        audio.monitor.apply(rules)
+        video.monitor.apply(rules)
+        audio.pass(3)
+        video.pass(1)
+        #expect(audio.faults == [.audioCodec(name: "MP3")])
+        #expect(video.faults == [.videoCodec(name: "HEVC")])
     }
 
     @Test

@@ -7,6 +7,8 @@ struct AudioState {
     private(set) var isPresent = false
     /// Nil for Opus.
     private(set) var configuration: AudioSpecificConfig?
+    /// What was told of it once, and no configuration says.
+    private var announcedFault: ContractFault?
     private var meter = AudioMeter()
 
     static let sampleRates: Set<Int> = [44_100, 48_000]
@@ -15,17 +17,34 @@ struct AudioState {
     /// Bits a second; nil before they were measured.
     var bitsPerSecond: Int? { meter.bitsPerSecond > 0 ? meter.bitsPerSecond : nil }
 
-    /// There is audio, whatever it is.
-    mutating func came() { isPresent = true }
+    /// There is audio that breaks a rule, by what signalling or the decoder says.
+    mutating func announced(
+        _ fault: ContractFault, at now: MonotonicTime, isFinal: Bool = false, _ findings: inout ContractFindings
+    ) {
+        (isPresent, announcedFault) = (true, fault)
+        findings.found(fault, at: now, isFinal: isFinal)
+    }
 
     mutating func configured(_ new: AudioSpecificConfig, at now: MonotonicTime, _ findings: inout ContractFindings) {
+        announcedFault = nil
         guard new != configuration else { return }
         configuration = new
         judgeConfiguration(at: now, &findings)
     }
 
-    /// There is a new configuration, or there are new limits.
-    func judgeConfiguration(at now: MonotonicTime, _ findings: inout ContractFindings) {
+    mutating func opusConfigured(channelCount: Int, at now: MonotonicTime, _ findings: inout ContractFindings) {
+        announcedFault = nil
+        guard channelCount > Self.maximumChannelCount else { return }
+        announced(.audioFormat(sampleRate: 48_000, channelCount: channelCount), at: now, &findings)
+    }
+
+    /// There are new limits.
+    func judgeAgain(at now: MonotonicTime, _ findings: inout ContractFindings) {
+        judgeConfiguration(at: now, &findings)
+        if let announcedFault { findings.found(announcedFault, at: now) }
+    }
+
+    private func judgeConfiguration(at now: MonotonicTime, _ findings: inout ContractFindings) {
         guard let configuration else { return }
         findings.judgedAnew([.audioCodec, .audioFormat])
         guard configuration.isLowComplexity else {

@@ -19,8 +19,8 @@ public struct ContractMonitor {
 
     private var findings: ContractFindings
     private var video = ByLayer<VideoState> { VideoState(layer: UInt8($0)) }
-    /// A codec came that is not H.264.
-    private var hasForeignVideo = false
+    /// A codec that came and is not H.264.
+    private var foreignVideo: String?
     /// By RTMP: frames came, whether anything can be read of them or not.
     private var hasVideoFrames = false
     private var hasUnreadableAudio = false
@@ -48,7 +48,8 @@ public struct ContractMonitor {
         findings.apply(rules)
         bucket.limit = rules.videoBitrate.limit
         for layer in video.indices { video[layer].limitsChanged() }
-        audio.judgeConfiguration(at: nextCheck, &findings)
+        if let foreignVideo, findings.layers.isEmpty { findings.found(.videoCodec(name: foreignVideo), at: nextCheck) }
+        audio.judgeAgain(at: nextCheck, &findings)
     }
 
     /// WHIP: requests for keyframes are not offered, or not heeded. What follows is judged as RTMP's.
@@ -83,7 +84,7 @@ public struct ContractMonitor {
     /// A layer that stops is no missing track, nor is one that never came beside others.
     private mutating func judgeTracks(at now: MonotonicTime) {
         findings.judgedAnew([.tracks])
-        if findings.layers.isEmpty, !hasForeignVideo {
+        if findings.layers.isEmpty, foreignVideo == nil {
             findings.found(hasVideoFrames ? .undescribedVideo : .missingVideo, at: now, isFollowed: !audio.isPresent)
         }
         if !audio.isPresent { findings.found(hasUnreadableAudio ? .undescribedAudio : .missingAudio, at: now) }
@@ -102,7 +103,7 @@ extension ContractMonitor {
     /// The codec that signalling names, when it is not H.264: refused by name, at once.
     public mutating func videoCodecAnnounced(_ name: String, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
-        hasForeignVideo = true
+        foreignVideo = name
         findings.found(.videoCodec(name: name), at: moment.arrival)
     }
 
@@ -143,8 +144,7 @@ extension ContractMonitor {
     /// The codec that signalling names, when it is neither AAC nor Opus.
     public mutating func audioCodecAnnounced(_ name: String, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
-        audio.came()
-        findings.found(.audioCodec(name: name), at: moment.arrival)
+        audio.announced(.audioCodec(name: name), at: moment.arrival, &findings)
     }
 
     /// The AAC sequence header.
@@ -155,14 +155,13 @@ extension ContractMonitor {
 
     /// The decoder found another rate than the sequence header says: SBR inside what claims to be AAC-LC.
     public mutating func hiddenReplicationFound(at moment: MediaMoment) {
-        findings.found(.audioCodec(name: "HE-AAC"), at: moment.arrival, isFinal: true)
+        audio.announced(.audioCodec(name: "HE-AAC"), at: moment.arrival, isFinal: true, &findings)
     }
 
     /// The sequence start of Opus by Enhanced RTMP.
     public mutating func opusConfiguration(channelCount: Int, at moment: MediaMoment) {
         mediaCame(at: moment.arrival)
-        guard channelCount > AudioState.maximumChannelCount else { return }
-        findings.found(.audioFormat(sampleRate: 48_000, channelCount: channelCount), at: moment.arrival)
+        audio.opusConfigured(channelCount: channelCount, at: moment.arrival, &findings)
     }
 
     /// One AAC frame or Opus packet.
