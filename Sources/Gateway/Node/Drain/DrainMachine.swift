@@ -56,8 +56,9 @@ struct DrainMachine {
     var settings: DrainSettings {
         didSet {
             guard settings != oldValue else { return }
-            plan?.apply(planSettings)
-            interrupted?.apply(settings)
+            let (own, present) = (settings, planSettings)
+            plan?.apply(present)
+            interrupted?.apply(own)
         }
     }
     private var plan: DrainPlan?
