@@ -1,7 +1,12 @@
+import Admission
+import EventLoop
 import Foundation
 import Glibc
+import RouterForwarding
+import Store
 import TestSupport
 import Testing
+import Wire
 
 @testable import Node
 
@@ -38,5 +43,41 @@ struct StaticRoutersTests {
         StaticRouters.forgetDescriptions(in: directory.path)
         #expect(try files.contentsOfDirectory(atPath: directory.path).sorted() == ["elsewhere", "sdp"])
         #expect(files.fileExists(atPath: directory.path + "/elsewhere/precious"))
+    }
+
+    @Test func `an ingest configuration is described while it belongs to a stage, and keeps its ports when it moves`() throws {
+        let steps = Lock<[String]>([])
+        let router = StaticRouter(.init(ports: 5004...5011)) { participant, _ in
+            steps.withLock { $0.append("+\(participant.name)") }
+        } forget: { participant in
+            steps.withLock { $0.append("-\(participant.name)") }
+        }
+        let reservations = StaticReservations([router])
+        let arn = "arn:ingest-configuration/c"
+        func follow(stage: String?) -> [String] {
+            var transaction = StateTransaction(StoreState())
+            if let stage {
+                transaction.put(
+                    IngestConfiguration(
+                        arn: arn, stageARN: stage, participantID: "p", streamKey: Secret("k"), transport: .rtmp,
+                        insecureIngest: true, createdAt: WallTime(nanosecondsSince1970: 0)))
+            }
+            reservations.follow(transaction.state)
+            return steps.withLock { steps in
+                defer { steps = [] }
+                return steps
+            }
+        }
+        #expect(follow(stage: "") == [], "its key is of no use yet")
+        #expect(router.reservations.isEmpty)
+        #expect(follow(stage: "arn:stage/one") == ["+one-p"])
+        #expect(follow(stage: "arn:stage/one") == [])
+        #expect(follow(stage: "arn:stage/two") == ["-one-p", "+two-p"])
+        #expect(router.reservations == [arn: 5004])
+        #expect(follow(stage: "") == ["-two-p"])
+        #expect(router.reservations == [arn: 5004])
+        #expect(follow(stage: "arn:stage/two") == ["+two-p"])
+        #expect(follow(stage: nil) == ["-two-p"])
+        #expect(router.reservations.isEmpty)
     }
 }

@@ -29,6 +29,34 @@ struct DescriptionFilesTests {
         }
     }
 
+    @Test func `who moves to another stage takes the short name along, and who is gone leaves nothing`() throws {
+        var template = Array("/tmp/sdp-XXXXXX".utf8CString)
+        let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let writer = try DescriptionWriter(directory: directory)
+        func content(_ path: String) -> String? { try? String(contentsOfFile: "\(directory)/\(path)", encoding: .utf8) }
+        func becomes(_ path: String, _ text: String?) -> Bool { waitUntil(within: .seconds(120)) { content(path) == text } }
+        let (former, new) = (ParticipantKey("p-1", onStage: "s1"), ParticipantKey("p-1", onStage: "s2"))
+        writer.write(former, "one")
+        #expect(becomes("p-1.sdp", "one"))
+        writer.forget(former)
+        writer.write(new, "other")
+        #expect(becomes("p-1.sdp", "other"))
+        #expect(content("s1/p-1.sdp") == nil)
+        // Somebody else's of the same name.
+        writer.forget(former)
+        writer.write(ParticipantKey("p-2", onStage: "s2"), "third")
+        #expect(becomes("p-2.sdp", "third"))
+        #expect(content("p-1.sdp") == "other")
+        writer.forget(new)
+        #expect(becomes("s2/p-1.sdp", nil))
+        let names = ["p-2.sdp", "s1", "s2"]
+        #expect(
+            waitUntil(within: .seconds(120)) {
+                (try? FileManager.default.contentsOfDirectory(atPath: directory).sorted()) == names
+            })
+    }
+
     @Test func `what the disk did not take is written once it does`() throws {
         var template = Array("/tmp/sdp-XXXXXX".utf8CString)
         let directory = try #require(mkdtemp(&template).map { String(cString: $0) })

@@ -18,7 +18,7 @@ enum StaticRouters {
             guard let configuration = StaticRouter.Configuration(name, router) else {
                 throw StartupError.router("routers.\(name).host: “\(router.host)” is no IP address")
             }
-            return StaticRouter(configuration, publish: writer.write)
+            return StaticRouter(configuration, publish: writer.write, forget: writer.forget)
         }
     }
 
@@ -37,8 +37,8 @@ enum StaticRouters {
 /// Gives every ingest configuration its ports and its description before any media comes: quickstart's is the first.
 final class StaticReservations {
     private let routers: [StaticRouter]
-    /// The stage of each, by the configuration's ARN; nil where a process before us described it, and it may be live.
-    private var reserved: [String: String?] = [:]
+    /// Whose description each has, by the configuration's ARN; nil where a process before us wrote it, perhaps of live media.
+    private var reserved: [String: ParticipantKey?] = [:]
 
     init(_ routers: [StaticRouter]) { self.routers = routers }
 
@@ -52,18 +52,28 @@ final class StaticReservations {
         }
     }
 
-    /// Follows what was created and deleted since the last time.
+    /// Follows what was created, moved and deleted since the last time.
     func follow(_ state: StoreState) {
         let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
         for configuration in configurations {
-            let former = reserved.updateValue(configuration.stageARN, forKey: configuration.arn)
-            guard former != .some(nil), former != configuration.stageARN else { continue }
-            for router in routers { router.reserve(for: configuration.arn, participant(of: configuration)) }
+            let participant = participant(of: configuration)
+            let former = reserved.updateValue(participant, forKey: configuration.arn)
+            guard former != .some(nil), former != participant else { continue }
+            forget(former ?? nil)
+            // Its key is unusable until it belongs to a stage.
+            guard !configuration.stageARN.isEmpty else { continue }
+            for router in routers { router.reserve(for: configuration.arn, participant) }
         }
-        for arn in reserved.keys where state.ingestConfigurations[arn] == nil {
+        for (arn, participant) in reserved where state.ingestConfigurations[arn] == nil {
+            forget(participant)
             for router in routers { router.release(arn) }
             reserved[arn] = nil
         }
+    }
+
+    private func forget(_ participant: ParticipantKey?) {
+        guard let participant, !participant.stageID.isEmpty else { return }
+        for router in routers { router.forget(participant) }
     }
 
     private func participant(of configuration: IngestConfiguration) -> ParticipantKey {

@@ -34,8 +34,23 @@ public struct DescriptionFiles: Sendable {
         guard let path = path(of: participant), let link = self.path(ofFirst: participant.participantID) else { return false }
         unsafe mkdir("\(directory)/\(participant.stageID)", 0o700)
         guard (try? AtomicFile.exchange(Array(sdp.utf8), at: path)) != nil else { return false }
-        Self.lead(link, to: "\(participant.stageID)/\(participant.participantID).sdp")
+        Self.lead(link, to: Self.target(of: participant))
         return true
+    }
+
+    /// Removes the description, and the link that leads to it.
+    public func remove(_ participant: ParticipantKey) {
+        guard let path = path(of: participant), let link = self.path(ofFirst: participant.participantID) else { return }
+        unsafe unlink(path)
+        var target = [CChar](repeating: 0, count: Self.maximumTargetLength)
+        let count = unsafe readlink(link, &target, Self.maximumTargetLength)
+        guard count > 0, Self.target(of: participant).utf8CString.dropLast().elementsEqual(target[..<count]) else { return }
+        unsafe unlink(link)
+    }
+
+    /// To where its link leads, from the folder of links.
+    private static func target(of participant: ParticipantKey) -> String {
+        "\(participant.stageID)/\(participant.participantID).sdp"
     }
 
     /// The first participant of that id keeps the link. Earlier versions wrote the description itself there: it is replaced, as it
@@ -54,6 +69,8 @@ public struct DescriptionFiles: Sendable {
         1...64 ~= text.utf8.count && text.utf8.allSatisfy { nameBytes.contains($0) }
     }
 
+    /// Two names and what is between them and behind.
+    private static let maximumTargetLength = 256
     private static let nameBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 }
 
@@ -61,7 +78,8 @@ public struct DescriptionFiles: Sendable {
 ///
 /// Of the descriptions of one participant that wait, the newest is written.
 public final class DescriptionWriter: Sendable {
-    private let waiting = Lock<[ParticipantKey: String]>([:])
+    /// Nil for one to remove.
+    private let waiting = Lock<[ParticipantKey: String?]>([:])
     private let sender = Lock<Result<MailboxSender<Void>, SystemError>?>(nil)
 
     /// - Parameters:
@@ -84,17 +102,20 @@ public final class DescriptionWriter: Sendable {
     }
 
     /// Takes a description to be written; never waits for the disk.
-    public var write: @Sendable (ParticipantKey, String) -> Void {
-        { [self] participant, sdp in
-            let isFirst = waiting.withLock { waiting in
-                defer { waiting[participant] = sdp }
-                return waiting.isEmpty
-            }
-            if isFirst { (try? sender.withLock { $0 }?.get())?.send(()) }
+    public var write: @Sendable (ParticipantKey, String) -> Void { { [self] in wait(with: $1, of: $0) } }
+
+    /// Takes a participant whose description is to be removed; never waits for the disk.
+    public var forget: @Sendable (ParticipantKey) -> Void { { [self] in wait(with: nil, of: $0) } }
+
+    private func wait(with sdp: String?, of participant: ParticipantKey) {
+        let isFirst = waiting.withLock { waiting in
+            defer { waiting.updateValue(sdp, forKey: participant) }
+            return waiting.isEmpty
         }
+        if isFirst { (try? sender.withLock { $0 }?.get())?.send(()) }
     }
 
-    private func takeWaiting() -> [ParticipantKey: String] {
+    private func takeWaiting() -> [ParticipantKey: String?] {
         waiting.withLock { waiting in
             defer { waiting = [:] }
             return waiting
@@ -106,7 +127,7 @@ public final class DescriptionWriter: Sendable {
 private final class DescriptionThread {
     private let files: DescriptionFiles
     private let retryInterval: Duration
-    private let take: () -> [ParticipantKey: String]
+    private let take: () -> [ParticipantKey: String?]
     private let loop: EventLoop
     private var mailbox: Mailbox<Void>?
     /// What the disk did not take: receivers of those that are live know nothing else.
@@ -114,7 +135,7 @@ private final class DescriptionThread {
     private var retry: TimerWatch?
 
     init(
-        _ files: DescriptionFiles, _ retryInterval: Duration, take: @escaping () -> [ParticipantKey: String]
+        _ files: DescriptionFiles, _ retryInterval: Duration, take: @escaping () -> [ParticipantKey: String?]
     ) throws(SystemError) {
         (self.files, self.retryInterval, self.take) = (files, retryInterval, take)
         loop = try EventLoop()
@@ -130,7 +151,10 @@ private final class DescriptionThread {
     private func write() {
         let (former, new) = (failed, take())
         failed = [:]
-        for (participant, sdp) in former.merging(new, uniquingKeysWith: { $1 }) where !files.write(sdp, for: participant) {
+        // First: the link may be another one's from now on.
+        for (participant, sdp) in new where sdp == nil { files.remove(participant) }
+        let whole = former.filter { new[$0.key] == nil }.merging(new.compactMapValues { $0 }, uniquingKeysWith: { $1 })
+        for (participant, sdp) in whole where !files.write(sdp, for: participant) {
             if former[participant] == nil {
                 Log.event(.error, "description_not_written", ["participant": .string(participant.participantID)])
             }

@@ -10,7 +10,7 @@ public import Wire
 /// The `static` driver: a receiver that cannot be asked, and reads in a file where media will come.
 ///
 /// Shared by all threads; ports are kept per ingest configuration, or per participant where there is none. Descriptions go to
-/// `publish`, which runs on the caller's thread and must not block it: give it a mailbox to whoever writes files.
+/// `publish`, which like `forget` runs on the caller's thread and must not block it: give them a mailbox to whoever writes files.
 public final class StaticRouter: Sendable {
     public struct Configuration: Sendable, Equatable {
         /// The name in the configuration.
@@ -43,9 +43,14 @@ public final class StaticRouter: Sendable {
     public let configuration: Configuration
     private let pairs: Lock<PortPairs>
     private let publish: @Sendable (_ participant: ParticipantKey, _ sdp: String) -> Void
+    /// The participant will not come again: by its description receivers would wait where others' media arrives.
+    public let forget: @Sendable (_ participant: ParticipantKey) -> Void
 
-    public init(_ configuration: Configuration, publish: @escaping @Sendable (ParticipantKey, String) -> Void) {
-        (self.configuration, self.publish) = (configuration, publish)
+    public init(
+        _ configuration: Configuration, publish: @escaping @Sendable (ParticipantKey, String) -> Void,
+        forget: @escaping @Sendable (ParticipantKey) -> Void = { _ in }
+    ) {
+        (self.configuration, self.publish, self.forget) = (configuration, publish, forget)
         pairs = Lock(
             PortPairs(configuration.ports, width: configuration.sendsLayers ? StaticPorts.layeredWidth : StaticPorts.width))
     }
