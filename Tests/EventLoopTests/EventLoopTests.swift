@@ -204,7 +204,9 @@ struct EventLoopTests {
         let timers = (0..<1_000).map { _ in loop.schedule(after: .seconds(3_600)) {} }
         let before = EventLoop.threadCPU()
         _ = loop.run(until: { false }, within: .seconds(1))
-        #expect(EventLoop.threadCPU() - before < .milliseconds(1))
+        #expect(loop.statistics.turns <= 2, "the limit's own, and no other")
+        // Nor does it wait by asking again and again: that would take a second.
+        #expect(EventLoop.threadCPU() - before < .milliseconds(200))
         #expect(timers.count == 1_000)
     }
 }

@@ -28,10 +28,10 @@ struct NodeDrainTests {
         var hasEnded = false
         drain.outlive { hasEnded = true }
 
-        let isRefusing = loop.run(until: { gate.closure == .draining }, within: .seconds(10))
+        let isRefusing = loop.run(until: { gate.closure == .draining }, within: .seconds(120))
         #expect(isRefusing && !hasEnded, "its first turn would have been its last")
         request.place.giveBack()
-        let isOver = loop.run(until: { hasEnded }, within: .seconds(10))
+        let isOver = loop.run(until: { hasEnded }, within: .seconds(120))
         #expect(isOver && drain.isOver)
     }
 }

@@ -48,10 +48,10 @@ struct PredecessorRequestTests {
     @Test func `a source has one rate, wherever its sessions are`() throws {
         defer { stop() }
         let session = try #require(old.post(EndpointTests.offer, token: "alice").headers["Location"])
-        let statuses = (0..<400).map { _ in
-            new.request(.patch, session, headers: ["Authorization": "Bearer mallory"], from: "198.51.100.7:1").status.code
-        }
-        #expect(statuses.contains(429))
+        let headers: HTTPHeaders = ["Authorization": "Bearer mallory"]
+        let request = TestGateway.made(.patch, session, headers: headers, from: "198.51.100.7:1")
+        let statuses = new.answers(to: Array(repeating: request, count: 400)).map(\.status.code)
+        #expect(Set(statuses) == [403, 429])
     }
 
     private func stop() {

@@ -107,7 +107,7 @@ struct SessionTests {
         #expect(client.sockets[0].receive(within: 200) == nil)
         // Without a check DTLS goes nowhere.
         #expect(try !client.connectDTLS(within: 0.5))
-        #expect(gateway.context.transport.metrics.unverifiedDTLS.value > 0)
+        #expect(eventually { gateway.context.transport.metrics.unverifiedDTLS.value > 0 })
     }
 
     @Test func `a DTLS client hello from a third address does not disturb the session`() throws {
@@ -134,9 +134,15 @@ struct SessionTests {
             (forged[8], forged[9]) = (UInt8(index & 255), UInt8(index >> 8))
             client.sendRaw(forged)
         }
-        client.sendFrame()
-        #expect(eventually { gateway.output["alice"]?.video.last == 1_002 })
-        #expect(gateway.output["alice"]?.video == [1_000, 1_001, 1_002])
+        // The kernel may have no room for the first behind so many.
+        let goesOn = eventually {
+            client.sendFrame()
+            client.pump()
+            return (gateway.output["alice"]?.video.count ?? 0) > 2
+        }
+        let video = try #require(gateway.output["alice"]?.video)
+        #expect(goesOn && video.prefix(2) == [1_000, 1_001] && video == Set(video).sorted(), "\(video)")
+        #expect(gateway.output["alice"]?.restarts == 0 && gateway.output["alice"]?.ended == nil)
     }
 
     @Test func `NAT rebinding goes on without a break, though the next check comes late`() throws {

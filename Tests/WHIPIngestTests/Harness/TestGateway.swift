@@ -117,19 +117,34 @@ final class TestGateway: Sendable {
         _ method: HTTPMethod, _ path: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
         from source: String = "192.0.2.1:1000", behind prefix: String = "", worker: Int = 0
     ) -> HTTPResponse {
-        guard let target = HTTPRequestTarget(path) else { preconditionFailure("a test's path") }
-        var request = HTTPRequest(
-            method: method, target: target, rawTarget: path, headers: headers, body: body, source: SocketAddress(source)!)
+        var request = Self.made(method, path, headers: headers, body: body, from: source)
         request.pathPrefix = prefix
-        let answer = Lock<HTTPResponse?>(nil)
+        return answers(to: [request], worker: worker)[0]
+    }
+
+    /// A request as a front would hand it on.
+    static func made(
+        _ method: HTTPMethod, _ path: String, headers: HTTPHeaders, body: [UInt8] = [], from source: String
+    ) -> HTTPRequest {
+        guard let target = HTTPRequestTarget(path) else { preconditionFailure("a test's path") }
+        return HTTPRequest(
+            method: method, target: target, rawTarget: path, headers: headers, body: body, source: SocketAddress(source)!)
+    }
+
+    /// Sends requests without waiting in between: together they are too many a second on however slow a machine.
+    func answers(to requests: [HTTPRequest], worker: Int = 0) -> [HTTPResponse] {
+        let answers = Lock([HTTPResponse?](repeating: nil, count: requests.count))
         let semaphore = DispatchSemaphore(value: 0)
-        doors[worker].withLock { $0 }?.send(
-            .request(request) { response in
-                answer.withLock { $0 = response }
-                semaphore.signal()
-            })
-        _ = semaphore.wait(timeout: .now() + 60)
-        return answer.withLock { $0 } ?? HTTPResponse(.internalServerError)
+        for (index, request) in requests.enumerated() {
+            doors[worker].withLock { $0 }?.send(
+                .request(request) { response in
+                    answers.withLock { $0[index] = response }
+                    semaphore.signal()
+                })
+        }
+        let end = DispatchTime.now() + 60
+        for _ in requests { _ = semaphore.wait(timeout: end) }
+        return answers.withLock { $0 }.map { $0 ?? HTTPResponse(.internalServerError) }
     }
 
     func post(_ offer: String, token: String, from source: String = "192.0.2.1:1000", worker: Int = 0) -> HTTPResponse {
