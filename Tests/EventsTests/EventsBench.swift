@@ -38,7 +38,7 @@ final class EventsBench {
         store.record([
             .event(
                 ParticipantEvent(
-                    name: name, time: WallTime(secondsSince1970: 1_800_000_000), stageARN: "arn:aws:ivs:us-east-1:0:stage/s",
+                    name: name, time: EventLoop.wallNow(), stageARN: "arn:aws:ivs:us-east-1:0:stage/s",
                     sessionID: session, participantID: participant, userID: "u", errorCode: code))
         ])
     }
