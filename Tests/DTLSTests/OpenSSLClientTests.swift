@@ -7,9 +7,7 @@ import Wire
 /// `openssl s_client` as the peer: another program's handshake, and the keys it exports.
 @Suite("DTLS with openssl s_client", .timeLimit(.minutes(10)))
 struct OpenSSLClientTests {
-    static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
-
-    @Test(.enabled(if: hasOpenSSL), arguments: [("SRTP_AEAD_AES_128_GCM", 56, 7), ("SRTP_AES128_CM_SHA1_80", 60, 1)])
+    @Test(arguments: [("SRTP_AEAD_AES_128_GCM", 56, 7), ("SRTP_AES128_CM_SHA1_80", 60, 1)])
     func `both sides export the same keys`(_ profile: String, _ length: Int, _ number: UInt16) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "dtls-\(UUID().uuidString)").path()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -25,7 +23,7 @@ struct OpenSSLClientTests {
         client.executableURL = URL(filePath: "/bin/sh")
         client.arguments = [
             "-c",
-            "timeout 20 openssl s_client -dtls1_2 -use_srtp \(profile) -cert \(folder)/c.pem -key \(folder)/k.pem"
+            "timeout 120 openssl s_client -dtls1_2 -use_srtp \(profile) -cert \(folder)/c.pem -key \(folder)/k.pem"
                 + " -keymatexport EXTRACTOR-dtls_srtp -keymatexportlen \(length) -connect 127.0.0.1:\(server.port)",
         ]
         let output = Pipe()
@@ -82,10 +80,10 @@ struct OpenSSLClientTests {
 
         deinit { close(descriptor) }
 
-        /// Serves until the handshake is done, a minute at most.
+        /// Serves until the handshake is done, two minutes at most.
         func serve() throws -> DTLSConnection.Event {
-            let end = Date().addingTimeInterval(60)
-            while Date() < end {
+            let end = ContinuousClock.now + .seconds(120)
+            while ContinuousClock.now < end {
                 var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 guard poll(&poller, 1, 100) > 0 else { continue }
                 var buffer = [UInt8](repeating: 0, count: 2_048)
