@@ -1,11 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DataDirectory
 
 @Suite("Data directory")
 struct DataDirectoryTests {
-    let path = NSTemporaryDirectory() + "stagedoor-\(UUID().uuidString)"
+    private let folder: TemporaryDirectory
+    private var path: String { folder.path + "/data" }
+
+    init() throws { folder = try TemporaryDirectory() }
 
     @Test func `is private and locked`() throws {
         let first = try DataDirectory(at: path)

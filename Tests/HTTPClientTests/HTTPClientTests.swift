@@ -194,7 +194,8 @@ struct HTTPClientTests {
         let leaf = try authority.issue(
             commonName: "localhost", dnsNames: ["localhost"], addresses: [.loopback], now: now, validFor: .seconds(3_600))
         let bench = try Bench(tls: try TLSContext(server: leaf))
-        let path = NSTemporaryDirectory() + UUID().uuidString + ".pem"
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/ca.pem"
         try Data(authority.certificate.pem()).write(to: URL(fileURLWithPath: path))
         var request = HTTPClientRequest(method: "GET", url: "https://127.0.0.1:\(bench.address.port)/")
         // The system's authorities are read first, on the server's own loop, which a sanitizer makes long.
@@ -207,5 +208,6 @@ struct HTTPClientTests {
         }
         request.tls.certificateAuthority = path
         #expect(try #require(bench.send(request)).get().status == 200)
+        withExtendedLifetime(folder) {}
     }
 }
