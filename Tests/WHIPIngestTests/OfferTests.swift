@@ -36,6 +36,11 @@ struct OfferTests {
         "obs-32.2.2-ldc0.24.5": [96, nil, 111], "simple-whip-client-0.0git20240308-gst1.28": [96, nil, 100],
     ]
 
+    @Test func `what is expected is expected of offers that are there`() {
+        let names = Set(OfferFixture.all.map(\.name))
+        #expect(names.isSuperset(of: Self.refused.keys) && names.isSuperset(of: Self.chosen.keys))
+    }
+
     @Test(arguments: OfferFixture.all)
     func `every captured offer gets its answer or its justified refusal`(_ fixture: OfferFixture) throws {
         let offer = try SessionDescription(parsing: fixture.body, endings: .crlf)
