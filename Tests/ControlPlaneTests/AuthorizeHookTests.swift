@@ -1,17 +1,25 @@
 import Admission
 import EventLoop
 import HTTPClient
+import JSON
 import Refusals
 import Settings
+import Signatures
 import Testing
 import Wire
 
 @testable import ControlPlane
 
-/// Grants everything at once.
+/// Grants everything at once. A key's hash is the key from behind.
 private struct Everybody: Authorizer {
     func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
-        reply(.success(PublishGrant(participantID: "p", stageARN: "arn/s", stageID: "s", credentialHash: "h")))
+        guard case .streamKey(let key) = request.credential else { return reply(.failure(Refusal(.tokenMalformed))) }
+        let hash = String(decoding: key.reveal().reversed(), as: UTF8.self)
+        reply(
+            .success(
+                PublishGrant(
+                    participantID: "p", stageARN: "arn/s", stageID: "s", userID: "u", attributes: ["b": "2", "a": "1"],
+                    ingestConfigurationARN: "arn/i", credentialHash: hash)))
     }
 }
 
@@ -24,14 +32,20 @@ struct AuthorizeHookTests {
     }()
 
     private func answer(
-        _ loop: EventLoop, _ authorizer: HookedAuthorizer
+        _ loop: EventLoop, _ authorizer: HookedAuthorizer, key: String = "k", over ingest: IngestProtocol = .rtmps
     ) -> Result<PublishGrant, Refusal>? {
         let answer = Lock<Result<PublishGrant, Refusal>?>(nil)
         let request = PublishRequest(
-            credential: .streamKey(Secret("k")), ingestProtocol: .rtmps, source: SocketAddress(.loopback, port: 1), userAgent: "")
+            credential: .streamKey(Secret(key)), ingestProtocol: ingest, source: SocketAddress(.loopback, port: 1),
+            userAgent: "OBS")
         authorizer.authorize(request) { new in answer.withLock { $0 = new } }
         _ = loop.run(until: { answer.withLock { $0 != nil } }, within: .seconds(120))
         return answer.withLock { $0 }
+    }
+
+    /// The refusal's code, nil for a grant.
+    private func code(_ answer: Result<PublishGrant, Refusal>?) throws -> RefusalCode? {
+        if case .failure(let refusal) = try #require(answer) { refusal.code } else { nil }
     }
 
     static let answers: [(Int?, String, RefusalCode?)] = [
@@ -76,16 +90,38 @@ struct AuthorizeHookTests {
         withExtendedLifetime(hook) {}
     }
 
-    @Test
-    func `a service that keeps failing is left alone for a while`() throws {
+    @Test(arguments: answers)
+    func `where encoders come in without an answer, a refusal keeps them out`(
+        _ status: Int?, _ body: String, _ code: RefusalCode?
+    ) throws {
         let loop = try EventLoop()
         let authorizer = HookedAuthorizer(behind: Everybody())
+        var settings = settings
+        settings.onFailure = .allow
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
+            done(Self.result(status, body))
+        }
+        let heard = try self.code(answer(loop, authorizer))
+        #expect(heard == (code == .authorityUnavailable ? nil : code))
+        withExtendedLifetime(hook) {}
+    }
+
+    @Test(arguments: AuthorizeSettings.Fallback.allCases)
+    func `a service that keeps failing is left alone for a while`(_ fallback: AuthorizeSettings.Fallback) throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var settings = settings
+        settings.onFailure = fallback
         var asked = 0
         let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
             asked += 1
             done(.failure(.timedOut))
         }
-        for _ in 0..<20 { _ = answer(loop, authorizer) }
+        let expected: RefusalCode? = fallback == .allow ? nil : .authorityUnavailable
+        for _ in 0..<20 {
+            let heard = try code(answer(loop, authorizer))
+            #expect(heard == expected)
+        }
         #expect(asked == CircuitBreaker.threshold)
         withExtendedLifetime(hook) {}
     }
@@ -160,6 +196,58 @@ struct AuthorizeHookTests {
         }
         for _ in 0..<3 { _ = try #require(answer(loop, authorizer)).get() }
         #expect(asked == 1)
+        withExtendedLifetime(hook) {}
+    }
+
+    /// Else one encoder comes in by the yes that another one got, or none does for as long as a failure is kept.
+    @Test
+    func `a verdict is its credential's and protocol's alone, and a failure is none`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var settings = settings
+        settings.cache = .seconds(3_600)
+        let statuses = [500, 403, 204, 204]
+        var asked = 0
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { _, done in
+            defer { asked += 1 }
+            done(Self.result(statuses.indices.contains(asked) ? statuses[asked] : nil))
+        }
+        let story: [(key: String, ingest: IngestProtocol, code: RefusalCode?)] = [
+            ("a", .rtmps, .authorityUnavailable), ("a", .rtmps, .refusedByAuthority), ("a", .rtmps, .refusedByAuthority),
+            ("b", .rtmps, nil), ("a", .rtmp, nil), ("b", .rtmps, nil), ("a", .rtmps, .refusedByAuthority),
+        ]
+        for (number, step) in story.enumerated() {
+            let heard = try code(answer(loop, authorizer, key: step.key, over: step.ingest))
+            #expect(heard == step.code, "step \(number)")
+        }
+        #expect(asked == statuses.count)
+        withExtendedLifetime(hook) {}
+    }
+
+    @Test
+    func `the service is told who wants to publish where, signed, and never the key`() throws {
+        let loop = try EventLoop()
+        let authorizer = HookedAuthorizer(behind: Everybody())
+        var settings = settings
+        (settings.secret, settings.timeout) = (Secret("of the hook"), .seconds(7))
+        var questions: [HTTPClientRequest] = []
+        let hook = try AuthorizeHook(loop: loop, settings: settings, answering: authorizer) { question, done in
+            questions.append(question)
+            done(Self.result(204))
+        }
+        _ = try #require(answer(loop, authorizer, key: "live_key")).get()
+        let question = try #require(questions.first)
+        #expect(question.method == "POST" && question.url == "http://x" && question.deadline == .seconds(7))
+        let expected: JSONValue = [
+            "stageArn": "arn/s", "participantId": "p", "userId": "u", "attributes": ["a": "1", "b": "2"], "protocol": "RTMPS",
+            "ingestConfigurationArn": "arn/i", "source": "127.0.0.1:1", "userAgent": "OBS", "credentialHash": "yek_evil",
+        ]
+        #expect(try JSONValue(parsing: question.body) == expected)
+        let signature = try #require(question.headers.first { $0.name == "Stagedoor-Signature" }).value
+        let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
+        let again = WebhookSignature.headers(of: question.body, at: seconds, secret: settings.secret)
+        #expect(again.contains { $0.value == signature })
+        #expect(abs(seconds - EventLoop.wallNow().secondsSince1970) < 300, "receivers refuse what is older")
         withExtendedLifetime(hook) {}
     }
 

@@ -42,16 +42,17 @@ struct EncodedAudio {
 final class OpusListener {
     private let decoder: OpaquePointer
     private let channels: Int
+    private let channel: Int
     private(set) var samples: [Float] = []
     private(set) var packetTimes: [Int64] = []
 
-    init(channels: Int) {
+    init(channels: Int, channel: Int = 0) {
         var status: CInt = 0
-        self.channels = channels
+        (self.channels, self.channel) = (channels, channel)
         decoder = opus_decoder_create(48_000, CInt(channels), &status)
     }
 
-    /// The left channel grows by one packet; time before 0 is not kept.
+    /// The channel grows by one packet; time before 0 is not kept.
     func hear(_ packet: UnsafeRawBufferPointer, at time: Int64) {
         packetTimes.append(time)
         var block = [Float](repeating: 0, count: 5_760 * channels)
@@ -60,7 +61,9 @@ final class OpusListener {
         }
         let end = Int(time) + count
         if samples.count < end { samples.append(contentsOf: repeatElement(0, count: end - samples.count)) }
-        for index in 0..<max(count, 0) where Int(time) + index >= 0 { samples[Int(time) + index] = block[index * channels] }
+        for index in 0..<max(count, 0) where Int(time) + index >= 0 {
+            samples[Int(time) + index] = block[index * channels + channel]
+        }
     }
 
     deinit { opus_decoder_destroy(decoder) }

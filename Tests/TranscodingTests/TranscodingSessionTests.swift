@@ -52,6 +52,40 @@ struct TranscodingSessionTests {
     }
 
     @Test(arguments: [44_100, 48_000])
+    func `left stays left, and right stays right`(_ rate: Int) throws {
+        let tones = "aevalsrc=exprs='0.8*sin(2*PI*1000*t)|0.8*sin(2*PI*2500*t)':sample_rate=\(rate)"
+        let audio = try EncodedAudio(filter: tones, seconds: 3, rate: rate, channels: 2)
+        let session = AACToOpusSession(audio.config, settings: TranscodingSettings())
+        let ears = [OpusListener(channels: 2), OpusListener(channels: 2, channel: 1)]
+        for (index, frame) in audio.frames.enumerated() {
+            for (packet, time) in try session.packets(of: frame, at: audio.stamp(index)) {
+                packet.withUnsafeBytes { bytes in for ear in ears { ear.hear(bytes, at: time) } }
+            }
+        }
+        for (ear, (own, other)) in zip(ears, [(1_000.0, 2_500.0), (2_500.0, 1_000.0)]) {
+            #expect(ear.level(of: own, in: 48_000..<96_000) > 0.6)
+            #expect(ear.level(of: other, in: 48_000..<96_000) < 0.05)
+        }
+    }
+
+    @Test(arguments: [(1, 24_000), (1, 96_000), (2, 48_000), (2, 128_000)])
+    func `sound takes the bitrate that is set for its channels`(_ channels: Int, _ bitrate: Int) throws {
+        var settings = TranscodingSettings()
+        (settings.monoBitrate, settings.stereoBitrate) = (channels == 1 ? bitrate : 300_000, channels == 2 ? bitrate : 300_000)
+        let encoder = try OpusEncoder(channelCount: channels, settings: settings)
+        var random = SplitMix64(seed: 1)
+        var output: [UInt8] = []
+        for _ in 0..<100 {
+            let noise = (0..<OpusEncoder.samplesPerPacket * channels).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+            noise.withUnsafeBufferPointer { samples in
+                if let first = samples.baseAddress { encoder.encode(first, into: &output) }
+            }
+        }
+        let taken = output.count * 8 / 2
+        #expect((bitrate * 3 / 4...bitrate * 5 / 4).contains(taken), "\(taken) bit/s")
+    }
+
+    @Test(arguments: [44_100, 48_000])
     func `a beep is heard at its media time to the millisecond`(_ rate: Int) throws {
         // The encoder's priming of 1,024 samples stays where the stamps put it.
         let audio = try EncodedAudio(
