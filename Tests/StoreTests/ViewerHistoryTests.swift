@@ -12,7 +12,7 @@ struct ViewerHistoryTests {
     let directory: TemporaryDirectory
     let store: EmbeddedStore
     let leases: EmbeddedLeases
-    let clock = Lock(WallTime(secondsSince1970: 1_800_000_000))
+    let clock = Lock(WallTime(secondsSince1970: 3_600_000_000))
     let stage = EmbeddedStoreTests.stage("one")
 
     init() async throws { (directory, store, leases) = try await EmbeddedLeases.bench(stage, clock) }
@@ -136,7 +136,7 @@ struct ViewerHistoryTests {
             leases.watchStopped(watching("v"))
             leases.release(try publish(as: "q"))
         }
-        let first = WallTime(secondsSince1970: 1_800_000_010)
+        let first = WallTime(secondsSince1970: 3_600_000_010)
         #expect(try await shown("v")?.firstJoinTime == first)
         #expect(try await shown("q")?.firstJoinTime == first)
         leases.release(lease)
