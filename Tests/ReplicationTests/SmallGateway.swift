@@ -34,8 +34,8 @@ final class SmallGateway {
         init(_ publication: Publication, _ holder: TestHolder) { (self.publication, self.holder) = (publication, holder) }
     }
 
-    convenience init(stages: [String]) throws {
-        try self.init(loop: EventLoop()) { directory, observers in
+    convenience init(stages: [String], lingering: Duration = .milliseconds(300)) throws {
+        try self.init(loop: EventLoop(), lingering: lingering) { directory, observers in
             var told = EmbeddedStore.Observers()
             told.onChange = observers.tell
             let store = try EmbeddedStore(directory: directory, observers: told)
@@ -45,7 +45,7 @@ final class SmallGateway {
     }
 
     init(
-        loop: EventLoop,
+        loop: EventLoop, lingering: Duration = .milliseconds(300),
         open: (_ directory: String, _ observers: StateObservers) throws -> (any GatewayStore, any LeaseControl)
     ) throws {
         self.loop = loop
@@ -55,7 +55,7 @@ final class SmallGateway {
         book = ReplicationBook(store: store, leases: leases)
         observers.add(book.stateChanged)
         var timing = ReplicationTiming()
-        (timing.lingering, timing.suspicion) = (.milliseconds(300), .milliseconds(100))
+        (timing.lingering, timing.suspicion) = (lingering, .milliseconds(100))
         replicator = try Replicator(loop: loop, book: book, timing: timing) { [unowned self] in attached($0) }
         keeper = try ReplicationKeeper(loop: loop, book: book, interval: .milliseconds(50))
     }
