@@ -29,7 +29,14 @@ struct StaticForwardingTests {
         try Self.forward(Self.options[0], protection: .aes128CMSHA1_80)
     }
 
+    /// Again where the receiver lost something by itself: without a processor for a second, its socket has no room for what comes.
     static func forward(_ options: [String], protection: SRTPProfile?) throws {
+        for _ in 0..<5 { if try isJudged(options, protection) { return } }
+        Issue.record("the receiver's own buffer overflowed each time")
+    }
+
+    /// - Returns: false where the kernel dropped what came to the receiver, which says nothing of what was sent.
+    private static func isJudged(_ options: [String], _ protection: SRTPProfile?) throws -> Bool {
         let directory = FileManager.default.temporaryDirectory.appending(path: "static-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -59,16 +66,18 @@ struct StaticForwardingTests {
         stream.start()
         #expect(loop.run(until: { stream.isDone }, within: .seconds(60)))
         // The decoder holds back the last picture until the stream goes on.
-        let deadline = Date(timeIntervalSinceNow: 60)
+        let deadline = ContinuousClock.now + .seconds(90)
         var received: [Substring] = []
-        while received.count < expected.count - 1, Date() < deadline {
+        while received.count < expected.count - 1, ContinuousClock.now < deadline {
+            guard Self.isLossless(ports.lowerBound) else { return false }
             received = Self.pictures((try? String(contentsOf: output, encoding: .utf8)) ?? "")
             _ = loop.run(until: { false }, within: .milliseconds(50))
         }
+        guard Self.isLossless(ports.lowerBound) else { return false }
         #expect(received.count >= expected.count - 1)
-        #expect(Self.isLossless(ports.lowerBound), "the receiver's own buffer overflowed")
         #expect(received == Array(expected.prefix(received.count)))
         #expect(stream.socket.metrics?.unsent.value == 0)
+        return true
     }
 
     /// The hashes of a framemd5 list.
