@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
     /// The first process of a container, from which the kernel keeps signals that it has not asked for.
-    @Suite(.enabled(if: geteuid() == 0, "makes a namespace of processes, which needs root"))
+    @Suite(.enabled(if: Privileges.mounts, "makes a namespace of processes, which needs root"))
     struct FirstProcess {
         /// Its configuration is a pipe into which nobody writes: so long does the start take.
         @Test(.timeLimit(.minutes(10)), arguments: [SIGTERM, SIGINT])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -32,7 +33,7 @@ extension Interop {
         }
 
         /// Chromium and the gateway in a network of their own, in which no datagram gets to the media port.
-        @Test(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Privileges.makesNetworks, "makes a network namespace, which needs root"))
         func `Chromium's media comes by ICE-TCP where UDP is blocked`() throws {
             let network = try NetworkNamespace()
             let gateway = try Gateway(in: network)

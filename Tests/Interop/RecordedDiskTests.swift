@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
     /// Recordings on disks that fail, beside streams that must not feel it.
     @Suite struct RecordedDisk {
-        @Test(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Privileges.mounts, "mounts a file system, which needs root"))
         func `a full disk ends recordings in words, touches no stream, and takes the next publish once it has room`() throws {
             let (data, folder) = (Workspace.temporaryFile(suffix: ".data"), RecordingFolder())
             let disk = try SmallDisk(megabytes: 8, at: data.appending(path: "spool"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -39,7 +40,7 @@ extension Interop {
         }
 
         /// In a network of their own, in which no datagram gets to the media port, and ICE-TCP has no other port.
-        @Test(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Privileges.makesNetworks, "makes a network namespace, which needs root"))
         func `Chromium publishes with the platform's token over HTTPS and ICE-TCP alone`() throws {
             let network = try NetworkNamespace()
             let gateway = try Gateway(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -48,7 +49,7 @@ extension Interop {
         }
 
         /// libnice does not use 127.0.0.1: GStreamer and the gateway get a network namespace of their own.
-        @Test(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Privileges.makesNetworks, "makes a network namespace, which needs root"))
         func `GStreamer's pictures and sound are decoded at the router`() throws {
             let network = try NetworkNamespace()
             let gateway = try Gateway(in: network)

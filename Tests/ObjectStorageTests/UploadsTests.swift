@@ -257,7 +257,7 @@ struct UploadsTests {
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    @Test(.enabled(if: Privileges.mounts, "mounts a file system, which needs root"))
     func `a folder whose disk is full takes later what it does not take now`() throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -52,7 +52,7 @@ struct JournalTests {
     }
 
     /// Lines behind half a line would be lost with it.
-    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    @Test(.enabled(if: Privileges.mounts, "mounts a file system, which needs root"))
     func `a journal on a full disk has whole lines`() throws {
         let folder = try TemporaryDirectory()
         try #require(mount("tmpfs", folder.path, "tmpfs", 0, "size=8k") == 0)

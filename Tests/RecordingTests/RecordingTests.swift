@@ -278,7 +278,7 @@ struct RecordingTests {
         #expect(spool.byteCount == 0)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"))
+    @Test(.enabled(if: Privileges.mounts, "mounts a file system, which needs root"))
     func `what is stored is stored once, also where the disk has no room for a line that says so`() throws {
         let path = folder.path + "/spool"
         let (spool, answers) = (try Spool(path: path, maximumByteCount: 1 << 20), Answers())
@@ -307,7 +307,7 @@ struct RecordingTests {
     }
 
     /// - Parameter freePages: with one the segment's or the thumbnail's file has room, its line in the journal has none.
-    @Test(.enabled(if: geteuid() == 0, "mounts a file system, which needs root"), arguments: [0, 1], [false, true])
+    @Test(.enabled(if: Privileges.mounts, "mounts a file system, which needs root"), arguments: [0, 1], [false, true])
     func `what a full disk refuses takes nothing of the spool`(freePages: Int, isThumbnail: Bool) throws {
         let path = folder.path + "/spool"
         let (spool, answers) = (try Spool(path: path, maximumByteCount: 1 << 20), Answers())

@@ -143,18 +143,21 @@ struct RealClientTests {
     }
 
     /// libnice does not use 127.0.0.1: GStreamer gets a network namespace with a cable to us.
-    @Test(.enabled(if: geteuid() == 0, "makes a network namespace, which needs root"))
+    @Test(.enabled(if: Privileges.makesNetworks, "makes a network namespace, which needs root"))
     func `GStreamer's webrtcbin publishes from a network namespace and trickles`() throws {
         let cable = "wh\(getpid())"
+        // Four addresses of 10.77.0.0/16: several runs go on side by side.
+        let (network, first) = ("10.77.\(UInt8.random(in: 0...255))", 4 * Int.random(in: 0..<64))
+        let near = "\(network).\(first + 1)"
         defer { _ = Self.shell("ip netns del \(cable)") }
         let isReady = Self.shell(
             """
             set -e; ip netns add \(cable); ip link add \(cable)a type veth peer name \(cable)b; ip link set \(cable)b netns \(cable)
-            ip addr add 10.77.31.1/30 dev \(cable)a; ip link set \(cable)a up; ip -n \(cable) link set lo up
-            ip -n \(cable) addr add 10.77.31.2/30 dev \(cable)b; ip -n \(cable) link set \(cable)b up
+            ip addr add \(near)/30 dev \(cable)a; ip link set \(cable)a up; ip -n \(cable) link set lo up
+            ip -n \(cable) addr add \(network).\(first + 2)/30 dev \(cable)b; ip -n \(cable) link set \(cable)b up
             """)
         try #require(isReady.status == 0, "\(isReady.output)")
-        let gateway = try TestGateway(workers: 2, at: IPAddress("10.77.31.1")!)
+        let gateway = try TestGateway(workers: 2, at: #require(IPAddress(near)))
         defer { gateway.stop() }
         let script = repositoryRoot + "Tests/Interop/Clients/gst_whip.py"
         let line = "exec ip netns exec \(cable) /usr/bin/python3 \(script) 400 \(gateway.url) gstreamer"
