@@ -55,7 +55,7 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Loopback.hasIPv6, "this machine has no ::1"))
         func `WHIP goes all the way over IPv6`() throws {
             let gateway = try Gateway(address: "[::1]")
             let streams = try WatchedStreams(.whip, 2, at: gateway)
@@ -64,7 +64,7 @@ extension Interop {
             gateway.stop()
         }
 
-        @Test(.timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Loopback.hasIPv6, "this machine has no ::1"))
         func `RTMP goes all the way over IPv6`() throws {
             let gateway = try Gateway(address: "[::1]")
             let capture = try Capture(gateway.sessionDescription)
