@@ -18,18 +18,25 @@ struct LoadGuardTests {
     /// A guard whose measure the test says.
     private final class Bench {
         let gate = AdmissionGate(before: Anybody())
+        let metrics = MetricsRegistry()
         let guarded: LoadGuard
 
         init(_ settings: OverloadSettings = OverloadSettings(), allowance: MemoryAllowance? = nil) throws {
             let box = Box()
             guarded = LoadGuard(
-                loop: try EventLoop(), gate: gate, metrics: MetricsRegistry(), settings: settings, allowance: allowance,
+                loop: try EventLoop(), gate: gate, metrics: metrics, settings: settings, allowance: allowance,
                 measure: { box.load })
             self.box = box
         }
 
         private let box: Box
         private final class Box { var load = NodeLoad() }
+
+        /// What the alert is about that the door is shut.
+        func isShown(_ closure: AdmissionGate.Closure) -> Bool {
+            let text = String(decoding: metrics.exposition(), as: UTF8.self)
+            return text.contains("stagedoor_admission_closed{reason=\"\(closure)\"} 1\n")
+        }
 
         func look(_ load: NodeLoad, times: Int) {
             box.load = load
@@ -46,6 +53,7 @@ struct LoadGuardTests {
         #expect(bench.gate.closure == .overloaded)
         #expect(bench.guarded.report.reason == .cpu)
         #expect(bench.guarded.report.last.cpu == 2)
+        #expect(bench.isShown(.overloaded) && !bench.isShown(.draining) && !bench.isShown(.noRouter))
     }
 
     @Test
@@ -56,7 +64,7 @@ struct LoadGuardTests {
         bench.look(NodeLoad(), times: 4)
         #expect(bench.gate.closure == .overloaded)
         bench.look(NodeLoad(), times: 1)
-        #expect(bench.gate.closure == nil)
+        #expect(bench.gate.closure == nil && !bench.isShown(.overloaded))
         #expect(bench.guarded.report.reason == nil)
     }
 
