@@ -212,6 +212,8 @@ struct EndpointTests {
         headers["If-Match"] = tag == "*ETag*" ? etag : tag
         let response = gateway.request(.patch, location, headers: headers, body: Array(body.utf8))
         #expect(response.status.code == status, "\(name)")
+        let number = [400: 1_127, 412: 1_126, 415: 1_121, 428: 1_125][status]
+        #expect(number.map { response.reason?.hasPrefix("SD-\($0): ") == true } ?? (response.reason == nil), "\(name)")
         #expect(status != 415 || response.headers["Accept-Patch"] == "application/trickle-ice-sdpfrag", "\(name)")
         if status == 204 { #expect(response.headers["ETag"] == nil && response.body.isEmpty) }
         guard status == 200 else { return }
@@ -228,7 +230,8 @@ struct EndpointTests {
         defer { gateway.stop() }
         let location = gateway.post(Self.offer, token: "alice").headers["Location"] ?? ""
         #expect(gateway.request(.delete, location).status == .unauthorized)
-        #expect(gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"]).status == .forbidden)
+        let foreign = gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"])
+        #expect(foreign.status == .forbidden && foreign.reason?.hasPrefix("SD-1124: ") == true)
         let headers: HTTPHeaders = ["Authorization": "Bearer alice", "If-Match": "\"wrong\""]
         #expect(gateway.request(.delete, location, headers: headers).status == .ok)
         #expect(gateway.request(.delete, location, headers: headers).status == .ok, "and says so again for a minute")
@@ -273,7 +276,8 @@ struct EndpointTests {
         for index in 0..<PendingSessions.maximumPerStage {
             #expect(gateway.post(Self.offer, token: "p\(index)").status == .created)
         }
-        #expect(gateway.post(Self.offer, token: "late").status == .tooManyRequests)
+        let late = gateway.post(Self.offer, token: "late")
+        #expect(late.status == .tooManyRequests && late.reason?.hasPrefix("SD-1130: ") == true)
         #expect(gateway.post(Self.offer, token: "p0").status == .created)
         #expect(gateway.context.directory.pendingCount == PendingSessions.maximumPerStage)
         #expect(gateway.post(Self.offer, token: "late@other").status == .created)
@@ -289,6 +293,7 @@ struct EndpointTests {
         let request = TestGateway.made(.post, "/whip", headers: headers, from: "198.51.100.7:1")
         let last = gateway.answers(to: Array(repeating: request, count: 400)).last
         #expect(last?.status.code == 429 && last?.headers["Retry-After"] != nil)
+        #expect(last?.reason?.hasPrefix("SD-1129: ") == true)
         #expect(gateway.post("", token: "a", from: "198.51.100.8:1").status.code == 400)
     }
 
