@@ -172,6 +172,8 @@ struct ConnectionTests {
         encoder.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
         #expect(encoder.isClosing)
         #expect(encoder.words.hasPrefix("HTTP/1.1 400 Bad Request"))
+        let metrics = String(decoding: bench.ingest.environment.metrics.exposition(), as: UTF8.self)
+        #expect(metrics.contains("stagedoor_rtmp_protocol_errors_total{reason=\"not_rtmp\"} 1\n"))
     }
 
     @Test(arguments: [[6], [8], [0], [0xFF, 0xFE], [0x16, 3, 1]] as [[UInt8]])

@@ -142,6 +142,7 @@ struct SessionProxyTests {
         let response = other.request(.delete, session, headers: ["Authorization": "Bearer alice"])
         #expect(response.status == .serviceUnavailable)
         #expect(response.headers["Retry-After"] != nil)
+        #expect(response.reason?.hasPrefix("SD-1136: ") == true)
     }
 
     @Test func `encoders are sent on once, browsers never`() throws {
