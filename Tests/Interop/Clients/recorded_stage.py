@@ -4,6 +4,7 @@
 Makes a storage configuration, has the stage recorded there, runs the encoder until that is seen, asks until the recording is
 over, and prints {"prefix", "states", "faults"}. While it records, neither the stage's recording nor its storage may be changed.
 """
+import atexit
 import json
 import signal
 import subprocess
@@ -65,6 +66,8 @@ storage = IVS.create_storage_configuration(s3={'bucketName': BUCKET})['storageCo
 recording = {'storageConfigurationArn': storage, 'hlsConfiguration': {'targetSegmentDurationSeconds': 2}, **MORE}
 IVS.update_stage(arn=STAGE, autoParticipantRecordingConfiguration=recording)
 encoder = subprocess.Popen(ENCODER, stdin=subprocess.DEVNULL)
+# However this ends.
+atexit.register(encoder.kill)
 where, found = wait('ACTIVE')
 expect(found['recordingS3BucketName'] == BUCKET, 'the bucket is told')
 expect(found['recordingS3Prefix'].startswith('%s/%s/%s/' % (STAGE.split('/')[1], where['sessionId'], PARTICIPANT)), 'the prefix')
