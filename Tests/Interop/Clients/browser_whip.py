@@ -61,7 +61,7 @@ class Driver:
     def __init__(self, base):
         self.base = base
 
-    def call(self, method, path, body=None, timeout=60):
+    def call(self, method, path, body=None, timeout=180):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {'Content-Type': 'application/json'}, method=method)
         try:

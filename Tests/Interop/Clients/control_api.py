@@ -445,7 +445,7 @@ def longest_turns(endpoint, seconds):
     greatest, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(0.4)
-        page = urllib.request.urlopen(endpoint + "/metrics", timeout=5).read().decode()
+        page = urllib.request.urlopen(endpoint + "/metrics", timeout=60).read().decode()
         turns = re.findall(r'longest_turn_cpu_seconds{loop="worker-[0-9]+"} (\S+)', page)
         greatest = max([greatest, *map(float, turns)])
     return greatest * 1_000

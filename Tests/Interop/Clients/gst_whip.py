@@ -45,7 +45,7 @@ class Publisher:
         headers = {name.replace('_', '-'): value for name, value in headers.items()}
         request = urllib.request.Request(url, body.encode() if body else None, {'Authorization': 'Bearer ' + self.token, **headers}, method=method)
         try:
-            return urllib.request.urlopen(request, timeout=10)
+            return urllib.request.urlopen(request, timeout=60)
         except urllib.error.HTTPError as error:
             return error
 

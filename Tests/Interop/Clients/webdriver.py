@@ -26,7 +26,8 @@ class Browser:
         self.base = '%s/session/%s' % (base, session)
 
     def call(self, method, path, body=None):
-        return request(method, self.base + path, body)
+        # As long as `wait`: a page's first load may take minutes on a machine that is busy with others.
+        return request(method, self.base + path, body, timeout=180)
 
     def open(self, url):
         self.call('POST', '/url', {'url': url})
