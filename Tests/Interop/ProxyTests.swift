@@ -77,13 +77,15 @@ extension Interop {
             try expect("there is room again", within: .seconds(60)) {
                 try come(1, from: [203, 0, 113, 9])[0].receives(1 + 2 * 1_536, within: .seconds(1))
             }
+            // Those that came too soon are told in lines of their own, or in one a second later.
+            letPass(.seconds(3))
             let before = refused()
             let encoder = try Encoder.ffmpeg(
                 .p30, to: "\(rtmp.url)/\(gateway.quickstart.streamKey)", seconds: Encoder.untilStopped)
             expect("a stream from there", within: .seconds(60)) { gateway.log.contains("\"rtmp_publish_granted\"") }
             #expect(try come(from: [203, 0, 113, 9]).allSatisfy { $0.receives(1 + 2 * 1_536, within: .seconds(60)) })
             let others = try come(from: [203, 0, 113, 77])
-            expect("strangers stay strangers", within: .seconds(60)) { refused() == before + 16 }
+            expect("strangers stay strangers", within: .seconds(60)) { refused() >= before + 16 }
             for connection in others { connection.close() }
             encoder.interrupt()
             gateway.stop()
