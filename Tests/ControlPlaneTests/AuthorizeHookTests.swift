@@ -45,7 +45,8 @@ struct AuthorizeHookTests {
 
     /// The refusal's code, nil for a grant.
     private func code(_ answer: Result<PublishGrant, Refusal>?) throws -> RefusalCode? {
-        if case .failure(let refusal) = try #require(answer) { refusal.code } else { nil }
+        guard case .failure(let refusal) = try #require(answer) else { return nil }
+        return refusal.code
     }
 
     static let answers: [(Int?, String, RefusalCode?)] = [

@@ -53,7 +53,7 @@ final class JoinedParticipantTests {
     }
 
     /// - Parameter encoders: go on meanwhile: on a machine that stands still for half a second they would be taken for still.
-    private func eventually(bringing encoders: TestEncoder..., until isDone: () -> Bool) -> Bool {
+    private func isSoon(bringing encoders: TestEncoder..., until isDone: () -> Bool) -> Bool {
         let timer = loop.schedule(after: .milliseconds(20), repeating: .milliseconds(20)) {
             for encoder in encoders { encoder.bring() }
         }
@@ -72,13 +72,13 @@ final class JoinedParticipantTests {
         bring(.milliseconds(1_500), one, two)
         #expect(shown.map(\.grant.participantID) == ["both"] && source == 1)
         one.end(.connectionLost)
-        #expect(eventually(bringing: two) { self.source == 2 })
+        #expect(isSoon(bringing: two) { self.source == 2 })
         bring(.milliseconds(500), two)
         let again = encoder(1)
         bring(.milliseconds(500), again, two)
         #expect(source == 2, "who was lost is not returned to while the other is well")
         two.end(.refused(Refusal(.bFrames)))
-        #expect(eventually(bringing: again) { self.source == 1 })
+        #expect(isSoon(bringing: again) { self.source == 1 })
         bring(.milliseconds(200), again)
         #expect(shown.count == 1 && stage.ends.isEmpty && leases.claims == 1)
         #expect(stage.isContinuous)
@@ -91,7 +91,7 @@ final class JoinedParticipantTests {
     func `the stage hears of all layers by their places before it hears of sound`(_: Int) {
         let one = encoder(1, layers: 3)
         bring(.milliseconds(100), one)
-        #expect(eventually(bringing: one) { !self.shown.isEmpty && self.stage.formats.count == 4 })
+        #expect(isSoon(bringing: one) { !self.shown.isEmpty && self.stage.formats.count == 4 })
         let layers = (0..<3 as Range<UInt8>).map { TrackID(.video, layer: $0) }
         #expect(stage.formats == layers + [.audio] && shown.first?.layers.count == 3)
     }
@@ -103,7 +103,7 @@ final class JoinedParticipantTests {
         for _ in 0..<60 where stage.starts == 0 { bring(.milliseconds(500), one, two) }
         #expect(stage.starts == 1)
         one.end(.connectionLost)
-        #expect(eventually(bringing: two) { self.source == 2 })
+        #expect(isSoon(bringing: two) { self.source == 2 })
         bring(.milliseconds(1_500), two)
         #expect(stage.starts == 1)
     }
@@ -113,11 +113,11 @@ final class JoinedParticipantTests {
         let (one, two) = (encoder(1), encoder(2))
         bring(.milliseconds(1_500), one, two)
         bring(.milliseconds(1_200), two)
-        #expect(eventually(bringing: two) { self.source == 2 })
+        #expect(isSoon(bringing: two) { self.source == 2 })
         #expect(desk.order(1, for: ParticipantKey("both", onStage: "s")) == false, "it brings nothing")
         bring(.milliseconds(1_500), one, two)
-        #expect(eventually(bringing: one, two) { self.desk.order(1, for: ParticipantKey("both", onStage: "s")) })
-        #expect(eventually(bringing: one, two) { self.source == 1 })
+        #expect(isSoon(bringing: one, two) { self.desk.order(1, for: ParticipantKey("both", onStage: "s")) })
+        #expect(isSoon(bringing: one, two) { self.source == 1 })
         bring(.milliseconds(200), one, two)
         #expect(stage.isContinuous && shown.count == 1)
         #expect(metrics.contains("stagedoor_redundant_switches_total{reason=\"stall\"} 1"))
@@ -167,7 +167,7 @@ final class JoinedParticipantTests {
         #expect(eventually { self.source == nil })
         let back = encoder(2)
         bring(.milliseconds(500), back)
-        #expect(eventually(bringing: back) { self.source == 2 })
+        #expect(isSoon(bringing: back) { self.source == 2 })
         #expect(shown.count == 1 && stage.ends.isEmpty && stage.isContinuous)
         #expect(!metrics.contains("stagedoor_redundant_switches_total{reason=\"end\"} 2"), "it was the last one before")
         back.end(.closed)
@@ -182,7 +182,7 @@ final class JoinedParticipantTests {
             bring(.milliseconds(800), encoders[1]!, encoders[2]!)
             #expect(source == ending)
             encoders[ending]?.end(.refused(Refusal(.durationExceeded)))
-            #expect(eventually(bringing: encoders[3 - ending]!) { self.source == 3 - ending })
+            #expect(isSoon(bringing: encoders[3 - ending]!) { self.source == 3 - ending })
             encoders[ending] = encoder(ending)
         }
         bring(.milliseconds(800), encoders[1]!, encoders[2]!)
@@ -193,7 +193,7 @@ final class JoinedParticipantTests {
     @Test(.timeLimit(.minutes(5)))
     func `who is disconnected comes back as another publish`() {
         let one = encoder(1)
-        #expect(eventually(bringing: one) { self.shown.count == 1 })
+        #expect(isSoon(bringing: one) { self.shown.count == 1 })
         bring(.milliseconds(300), one)
         leases.holder?.end(.disconnected(Refusal(.participantDisconnected)))
         #expect(eventually { !self.stage.ends.isEmpty })
@@ -202,14 +202,14 @@ final class JoinedParticipantTests {
         one.end(.refused(Refusal(.participantDisconnected)))
         #expect(eventually { self.desk.statuses.isEmpty })
         let again = encoder(1)
-        #expect(eventually(bringing: again) { self.shown.count == 2 })
+        #expect(isSoon(bringing: again) { self.shown.count == 2 })
         #expect(leases.claims == 2)
     }
 
     @Test(.timeLimit(.minutes(5)))
     func `a lease that is taken over ends the publish, and is asked for again`() {
         let one = encoder(1)
-        #expect(eventually(bringing: one) { self.shown.count == 1 })
+        #expect(isSoon(bringing: one) { self.shown.count == 1 })
         bring(.milliseconds(300), one)
         let other = LocalHolder { _ in }
         leases.take(for: other)
