@@ -1,3 +1,4 @@
+import EventLoop
 import GatewayMetrics
 import HTTP
 import TestSupport
