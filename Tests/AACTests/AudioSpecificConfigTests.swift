@@ -64,6 +64,22 @@ struct AudioSpecificConfigTests {
         #expect(config.bytes == sample.bytes)
     }
 
+    @Test(arguments: samples)
+    func `decoders are told a frequency by its number`(_ sample: Sample) throws {
+        let config = try AudioSpecificConfig(parsing: sample.bytes.span.bytes)
+        let told: [UInt8] = sample.testDescription == "explicit frequency" ? [0x11, 0x90] : sample.bytes
+        #expect(config.bytesForDecoders == told)
+    }
+
+    @Test
+    func `a frequency without a number stays told in full`() throws {
+        // 44,056 Hz.
+        let bytes: [UInt8] = [0x17, 0x80, 0x56, 0x0C, 0x10]
+        let config = try AudioSpecificConfig(parsing: bytes.span.bytes)
+        #expect((config.sampleRate, config.isLowComplexity) == (44_056, true))
+        #expect(config.bytesForDecoders == bytes)
+    }
+
     @Test(arguments: 2..<9)
     func `a program config element that is cut short names no channels`(_ byteCount: Int) throws {
         let bytes = Array(Self.fiveOneSide.prefix(byteCount))

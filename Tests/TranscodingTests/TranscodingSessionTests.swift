@@ -126,6 +126,17 @@ struct TranscodingSessionTests {
         #expect(abs(end + 960 + 312 - expected) < 960 + AudioAlignment.tolerance)
     }
 
+    /// libavcodec itself takes frequencies by their numbers alone.
+    @Test
+    func `a configuration may tell its frequency in full`() throws {
+        var audio = try EncodedAudio(
+            filter: "sine=frequency=1000:sample_rate=48000,volume=4", seconds: 2, rate: 48_000, channels: 2)
+        let toldInFull: [UInt8] = [0x17, 0x80, 0x5D, 0xC0, 0x10]
+        audio.config = try AudioSpecificConfig(parsing: toldInFull.span.bytes)
+        let listener = try transcode(audio) { audio.stamp($0) }
+        #expect(listener.level(of: 1_000, in: 48_000..<72_000) > 0.3)
+    }
+
     @Test
     func `a configuration that hides another rate fails by name`() throws {
         var audio = try EncodedAudio(filter: "sine=frequency=440:sample_rate=48000", seconds: 1, rate: 48_000, channels: 2)

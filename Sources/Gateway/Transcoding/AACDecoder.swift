@@ -14,16 +14,17 @@ import CAVCodec
     /// - Throws: `.unsupportedConfiguration`, `.outOfMemory`.
     init(_ config: AudioSpecificConfig) throws(TranscodingError) {
         _ = Self.isLogSilenced
+        let configuration = config.bytesForDecoders
         guard let codec = unsafe avcodec_find_decoder(AV_CODEC_ID_AAC) else { throw .unsupportedConfiguration }
         guard let context = unsafe avcodec_alloc_context3(codec), let packet = unsafe av_packet_alloc(),
             let frame = unsafe av_frame_alloc(),
             unsafe av_new_packet(packet, CInt(Self.maximumFrameByteCount)) == 0,
-            let extradata = unsafe av_mallocz(config.bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+            let extradata = unsafe av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw .outOfMemory }
         unsafe (self.context, self.packet, self.frame) = unsafe (context, packet, frame)
-        unsafe extradata.copyMemory(from: config.bytes, byteCount: config.bytes.count)
+        unsafe extradata.copyMemory(from: configuration, byteCount: configuration.count)
         unsafe context.pointee.extradata = unsafe extradata.assumingMemoryBound(to: UInt8.self)
-        unsafe context.pointee.extradata_size = CInt(config.bytes.count)
+        unsafe context.pointee.extradata_size = CInt(configuration.count)
         unsafe context.pointee.sample_rate = CInt(config.sampleRate)
         unsafe context.pointee.thread_count = 1
         guard unsafe avcodec_open2(context, codec, nil) == 0 else { throw .unsupportedConfiguration }

@@ -19,7 +19,7 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     public var extensionSampleRate: Int?
     /// 960 samples a frame in place of 1,024.
     public var hasShortFrames = false
-    /// The bytes as sent, for the decoder.
+    /// The bytes as sent.
     public var bytes: [UInt8]
     /// Channels of the program config element, where there is one.
     private var programChannelCount: Int?
@@ -42,6 +42,14 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     /// AAC-LC with nothing on top: what this gateway decodes.
     public var isLowComplexity: Bool {
         objectType == .lowComplexity && !hasSpectralBandReplication && !hasParametricStereo
+    }
+
+    /// The bytes for decoders. libavcodec takes no frequency that is told in full, in place of its number.
+    public var bytesForDecoders: [UInt8] {
+        // Of low complexity the frequency's four bits begin at the sixth.
+        let isToldInFull = bytes.count > 2 && bytes[0] & 0x07 == 0x07 && bytes[1] & 0x80 != 0
+        guard isToldInFull, isLowComplexity, !hasShortFrames else { return bytes }
+        return AudioSpecificConfig(lowComplexityAt: sampleRate, channelCount: Int(channelConfiguration))?.bytes ?? bytes
     }
 
     /// Samples of each frame at `sampleRate`.

@@ -56,7 +56,8 @@ extension BoxWriter {
     /// `esds` (ISO/IEC 14496-14 §5.6, descriptors of ISO/IEC 14496-1 §7.2.6).
     private mutating func elementaryStream(_ configuration: AudioSpecificConfig, trackID: UInt32) {
         // At most 256 bytes of configuration: a length of four bytes holds every descriptor, as ffmpeg writes it.
-        let specific = configuration.bytes.count
+        let bytes = configuration.bytesForDecoders
+        let specific = bytes.count
         fullBox("esds") { esds in
             esds.descriptor(0x03, length: 3 + 18 + 5 + specific + 5 + 1)
             esds.write(UInt16(truncatingIfNeeded: trackID))
@@ -66,7 +67,7 @@ extension BoxWriter {
             esds.write(0x15 as UInt8)  // an audio stream
             esds.writeZeros(3 + 4 + 4)  // bufferSizeDB, maxBitrate, avgBitrate: unknown
             esds.descriptor(0x05, length: specific)
-            esds.write(contentsOf: configuration.bytes)
+            esds.write(contentsOf: bytes)
             esds.descriptor(0x06, length: 1)
             esds.write(0x02 as UInt8)  // predefined for MP4
         }
