@@ -39,6 +39,21 @@ struct TrackNumberingTests {
         #expect(numbering.number(9, 0, arrival: clock.now) == (first + 4, time + 96_001))
     }
 
+    @Test mutating func `a pause does not tell the clock of a publisher that began anew during it`() {
+        let (first, time) = numbering.number(100, 1_000, arrival: clock.now)
+        numbering.restart()
+        clock.advance(by: .seconds(1))
+        numbering.change(shift: 0)
+        #expect(numbering.number(60_000, 700_000_000, arrival: clock.now) == (first + 1, time + 90_000))
+    }
+
+    @Test mutating func `changes without a packet between them add up`() {
+        let (first, time) = numbering.number(100, 1_000, arrival: clock.now)
+        numbering.change(shift: -40_000)
+        numbering.change(shift: -9_000)
+        #expect(numbering.number(7, 53_000, arrival: clock.now) == (first + 1, time + 3_000))
+    }
+
     @Test(arguments: [3001, -3001, 1 << 40])
     func `a jump beyond 3,000 is another sequence`(_ step: Int64) {
         var numbering = TrackNumbering(clockRate: 48_000, firstSequenceNumber: 0, firstTimestamp: 0)

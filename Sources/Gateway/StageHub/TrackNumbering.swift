@@ -48,7 +48,11 @@ public struct TrackNumbering {
 
     /// The next packet is of another layer of the same publisher, with numbers of its own.
     /// - Parameter shift: what makes its timestamps those of the layer before; nil when that is not known.
-    public mutating func change(shift: Int64?) { (startsAnew, self.shift) = (true, shift) }
+    public mutating func change(shift: Int64?) {
+        // No packet may have come since the last change: both together lead to the packets before.
+        let waiting = startsAnew ? self.shift : 0
+        (startsAnew, self.shift) = (true, waiting.flatMap { waiting in shift.map { waiting &+ $0 } })
+    }
 
     /// Whether the publisher's number jumps to another sequence by itself; the caller asks for a keyframe then.
     @inlinable
