@@ -109,6 +109,25 @@ struct RouterLegTests {
         #expect(bench.keyframeRequests == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `what timestamps mean is told anew where they begin anew`(_ isTold: Bool) throws {
+        let bench = try Bench()
+        bench.leg?.open(bench.plan)
+        bench.publish(50_000, isKeyframe: true)
+        // Also by itself: numbers jump.
+        bench.publication.timeline.restart()
+        if isTold { bench.publication.restarted() }
+        bench.publish(3, isKeyframe: true)
+        #expect(bench.wait { bench.packets.count == 2 && bench.control.count >= 4 })
+        guard case .senderReport(let first) = bench.control[0], case .senderReport(let second) = bench.control[2] else {
+            Issue.record("no sender reports")
+            return
+        }
+        #expect(first.ntp == second.ntp, "all of it in one turn of the loop")
+        #expect(first.rtpTimestamp == bench.packets[0].header.timestamp)
+        #expect(second.rtpTimestamp == bench.packets[1].header.timestamp)
+    }
+
     @Test func `answers NACKs with the very bytes sent, as long as they are fresh`() throws {
         let bench = try Bench()
         var plan = bench.plan

@@ -107,7 +107,10 @@ public final class RouterLeg: MediaSink {
 
     private func send(_ packets: UnsafeBufferPointer<MediaPacket>, _ run: MediaRun, spread: Duration?) {
         guard let first = unsafe packets.first, let track = track(taking: run, startingAt: first.timestamp) else { return }
-        if track.isJump(first.sequenceNumber) { publication.source?.requestKeyframe(run.track) }
+        if track.isJump(first.sequenceNumber) {
+            track.restart()
+            publication.source?.requestKeyframe(run.track)
+        }
         track.noteFrame(at: first.timestamp)
         let isLongFrame = packets.count >= SendQueue.pacingThreshold
         let (batch, now) = (socket.batch, socket.loop.now)

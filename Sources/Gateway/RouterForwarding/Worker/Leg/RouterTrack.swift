@@ -117,8 +117,11 @@ final class RouterTrack {
 
     // MARK: Packets
 
-    /// The publisher's numbers begin anew with the next packet.
-    func restart() { numbering.restart() }
+    /// The publisher's numbers begin anew with the next packet, and a report tells what its timestamps mean.
+    func restart() {
+        numbering.restart()
+        hasReported = false
+    }
 
     /// Whether the publisher's number jumps to another sequence; the caller asks for a keyframe then.
     func isJump(_ sequenceNumber: Int64) -> Bool { numbering.isJump(sequenceNumber) }
