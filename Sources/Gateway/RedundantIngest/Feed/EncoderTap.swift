@@ -17,7 +17,7 @@ final class EncoderTap: MediaSink {
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         var start = 0
         while start < packets.count {
-            guard let block = run.track.kind == .video ? pictures.take() : sound.take() else {
+            guard let block = unsafe take(for: packets[start], of: run.track) else {
                 hasLost = true
                 break
             }
@@ -34,6 +34,12 @@ final class EncoderTap: MediaSink {
             start += count
         }
         feed.wake()
+    }
+
+    /// Opus of RTMP may be longer than a block of sound.
+    private func take(for packet: MediaPacket, of track: TrackID) -> FeedBlock? {
+        let isLong = track.kind == .video || packet.payloadByteCount > FeedBlock.sizeForSound
+        return isLong ? pictures.take() : sound.take()
     }
 
     /// Of all tracks, with whichever run comes first: routers are announced all layers together.

@@ -90,7 +90,7 @@ final class FeedBlock: Sendable {
     static let maximumPackets = 16
     /// Sixteen packets of ours, or a few of the largest that encoders send; pages that nothing was written to cost nothing.
     static let size = maximumPackets * 1_232
-    /// A few frames of sound, or the longest one that Opus knows.
+    /// A few frames of sound, or the longest one that Opus knows; a packet of several may be longer.
     static let sizeForSound = 2_048
 }
 
