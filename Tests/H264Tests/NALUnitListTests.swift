@@ -56,6 +56,16 @@ struct NALUnitListTests {
         }
     }
 
+    /// Of 500 kB in slices as long as packets are: what x264 makes of noise at 8 Mbit/s with a buffer of two seconds.
+    @Test
+    func `a picture of many slices is whole`() {
+        var found = NALUnitList()
+        let slice: [UInt8] = [0, 0, 0, 2, 0x65, 0x88]
+        let body = (0..<416).flatMap { _ in slice }
+        body.withUnsafeBytes { found.find(inAccessUnit: $0, lengthSize: 4) }
+        #expect((found.units.count, found.isMalformed, found.endOffset) == (416, false, body.count))
+    }
+
     @Test
     func `filled again, it allocates nothing`() throws {
         var found = NALUnitList()

@@ -28,7 +28,7 @@ public struct LengthPrefixedUnits: Sendable, CustomTestStringConvertible {
             LengthPrefixedUnits("nothing but a length beyond the end", [0xFF, 0xFF, 0x41], [], isMalformed: true, endOffset: 0),
             LengthPrefixedUnits("nothing but a cut length", [9], [], isMalformed: true, endOffset: 0),
             LengthPrefixedUnits(
-                "more than are taken", unit(300), Array(repeating: [0x41], count: 256), isMalformed: true, endOffset: 768),
+                "more than are taken", unit(1_300), Array(repeating: [0x41], count: 1_200), isMalformed: true, endOffset: 3_600),
         ]
         + [0, 24, 25, 28, 29, 31].map { type in
             LengthPrefixedUnits("type \(type) before a slice", [0, 2, type, 1, 0, 1, 0x41], [[0x41]], isMalformed: true)

@@ -20,8 +20,9 @@
     /// Where the last unit that counts ends; 0 when nothing was found.
     public private(set) var endOffset = 0
 
-    /// No access unit of a Baseline stream has more.
-    public static let maximumCount = 256
+    /// The longest picture that the contract's bitrate rule lets through, 1.275 MB, has 1,063 slices of 1,200 bytes: encoders may
+    /// cut them as long as packets are (x264's `slice-max-size`).
+    public static let maximumCount = 1_200
 
     /// An empty list with room for the units of most pictures.
     public init() { unsafe units.reserveCapacity(32) }
