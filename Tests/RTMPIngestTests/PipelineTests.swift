@@ -106,6 +106,40 @@ struct PipelineTests {
         #expect(rig.pipeline.counters.malformed == (item.isMalformed ? 1 : 0))
     }
 
+    /// One NAL unit in each message, as FLV lets encoders send them: a SEI, and the slices of a picture.
+    @Test func `a picture that comes in several messages is one access unit`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        let sei: [UInt8] = [0x06, 0x05, 0x80]
+        let slices: [[UInt8]] = [[0x65, 0x88, 0x80], [0x65, 0x40, 0x80], [0x65, 0x20, 0x80]]
+        let keyframe: [[UInt8]] = [sei] + slices
+        let picture: [[UInt8]] = [[0x41, 0x9A], [0x41, 0x40]]
+        let pictures: [(time: Int64, units: [[UInt8]])] = [(0, keyframe), (33, picture), (66, keyframe), (100, picture)]
+        for (time, units) in pictures {
+            for unit in units { rig.video([0x27, 1, 0, 0, 0, 0, 0, 0, UInt8(unit.count)] + unit, at: time) }
+        }
+        let sets: [UInt8] = [0x78, 0, 10] + Self.sps + [0, 4] + Self.pps
+        let sent: [[[UInt8]]] = [[sei, sets], slices, picture, [sei, sets], slices, [picture[0]]]
+        let packets = rig.sink.packets
+        #expect(packets.map(\.payload) == sent.flatMap { $0 }, "all but what ends the last picture")
+        #expect(packets.map(\.sequenceNumber) == Array(0..<13))
+        // That pictures come so shows with the first one's second message.
+        let ends = packets.indices.filter { packets[$0].marker }
+        #expect(ends == [0, 4, 6, 11])
+        #expect(ends.map { packets[$0].timestamp - packets[0].timestamp } == [0, 0, 2_970, 5_940])
+        #expect(rig.sink.keyframeCount == 2)
+        #expect(rig.pipeline.counters.videoFrames == 6, "and a SEI before the slices of each keyframe")
+    }
+
+    @Test func `pictures of one time, each whole, stay apart and wait for nothing`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        rig.video(Self.idr, at: 0)
+        rig.video(Self.slice, at: 0)
+        rig.video(Self.slice, at: 0)
+        #expect(rig.sink.packets.map(\.marker) == [false, true, true, true])
+    }
+
     @Test func `takes enhanced AVC, composition time and new parameter sets in mid-stream`() throws {
         let rig = try Rig()
         rig.video([0x90] + Array("avc1".utf8) + Self.sequenceHeader[5...])

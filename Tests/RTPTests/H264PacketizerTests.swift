@@ -58,6 +58,25 @@ struct H264PacketizerTests {
         return [header] + (1..<max(count, 1)).map { _ in .random(in: 0...255, using: &generator) }
     }
 
+    @Test
+    func `further slices of a keyframe have no parameter sets before them`() {
+        var packetizer = H264Packetizer()
+        packetizer.setParameterSets([Self.sps, Self.pps])
+        let slice = UnsafeMutableRawBufferPointer.allocate(byteCount: 2, alignment: 1)
+        defer { slice.deallocate() }
+        slice.copyBytes(from: [0x65, 0x88])
+        var types: [UInt8] = []
+        var ends: [Bool] = []
+        for goesOn in [false, true, false] {
+            packetizer.cut([UnsafeRawBufferPointer(slice)], goesOn: goesOn) { payload in
+                types.append(payload.body[0] & 0x1F)
+                ends.append(payload.isLast)
+            }
+        }
+        #expect(types == [24, 5, 5, 24, 5])
+        #expect(ends == [false, true, true, false, true])
+    }
+
     @Test func `parameter sets go in one STAP-A before an IDR, marker on the last packet`() {
         let idr = Self.nalUnit(0x65, count: 20)
         let payloads = Self.packetize([[0x09, 0x10], [0x06, 0x01], idr, idr])

@@ -9,6 +9,8 @@ final class AccessUnitWriter {
     private var packetizer = H264Packetizer()
     private let scratch: PacketScratch
     private var nextSequenceNumber: Int64 = 0
+    /// Of an encoder whose pictures come in several messages.
+    private var held: HeldPacket?
 
     /// - Parameter scratch: where packets lie while they are forwarded; one serves all writers of a thread.
     init(publication: Publication, track: TrackID, scratch: PacketScratch) {
@@ -25,15 +27,20 @@ final class AccessUnitWriter {
         publication.setFormat(.h264(sps: sps, pps: pps), of: track)
     }
 
-    /// Forwards one access unit.
+    /// Forwards one access unit, or a part of one.
     /// - Parameters:
     ///   - nalUnits: without start codes and lengths, in decoding order; they stay valid until this returns.
     ///   - mediaTime: what `Timeline.place` answered, plus the composition time.
-    func write(_ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, arrival: MonotonicTime) {
+    ///   - holdsBack: more of the picture may follow: what it ends with goes out with the next one.
+    func write(
+        _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, part: PictureParts.Part, holdsBack: Bool,
+        arrival: MonotonicTime
+    ) {
+        forwardHeld(endsPicture: part == .first, arrival: arrival)
         let timestamp = mediaTime.timestamp(for: .video)
         var sequenceNumber = nextSequenceNumber
         scratch.withPackets { packets in
-            unsafe packetizer.cut(nalUnits) { payload in
+            unsafe packetizer.cut(nalUnits, goesOn: part == .furtherSlices) { payload in
                 unsafe packets.append(
                     MediaPacket(
                         sequenceNumber: sequenceNumber, timestamp: timestamp, marker: payload.isLast, head: payload.head,
@@ -41,9 +48,46 @@ final class AccessUnitWriter {
                 sequenceNumber += 1
             }
             nextSequenceNumber = sequenceNumber
+            if holdsBack, let last = packets.popLast() { hold(last, startsKeyframe: isKeyframe && packets.isEmpty) }
+            guard !packets.isEmpty else { return }
             let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
             unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
         }
+    }
+
+    private func hold(_ packet: MediaPacket, startsKeyframe: Bool) {
+        let held = held ?? HeldPacket()
+        self.held = held
+        held.keep(packet, startsKeyframe: startsKeyframe)
+    }
+
+    private func forwardHeld(endsPicture: Bool, arrival: MonotonicTime) {
+        guard let held, var packet = held.take() else { return }
+        packet.marker = endsPicture
+        let run = MediaRun(track: track, isKeyframe: held.startsKeyframe, arrival: arrival)
+        unsafe withUnsafePointer(to: packet) { unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
+    }
+}
+
+/// The last packet of a message: whether it ends its picture, the next message shows. Confined.
+@safe private final class HeldPacket {
+    /// Its payload lies in `memory`.
+    private var packet: MediaPacket?
+    private(set) var startsKeyframe = false
+    private let memory = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: H264Packetizer.maximumPayloadByteCount, alignment: 16)
+
+    deinit { unsafe memory.deallocate() }
+
+    func keep(_ packet: MediaPacket, startsKeyframe: Bool) {
+        self.packet = unsafe packet.copied(into: memory)
+        self.startsKeyframe = startsKeyframe
+    }
+
+    /// The packet, valid until the next one is kept.
+    func take() -> MediaPacket? {
+        defer { packet = nil }
+        return packet
     }
 }
 

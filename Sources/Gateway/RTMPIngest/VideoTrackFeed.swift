@@ -18,6 +18,7 @@ final class VideoTrackFeed {
     /// The record's, at hand for every frame: to ask the record would be to copy it.
     private var lengthSize: Int?
     private var found = NALUnitList()
+    private var parts = PictureParts()
     private(set) var refusedCodec: VideoCodec?
     /// Its place was another track's, whose pictures do not go on in its own: the next one must be a keyframe.
     private var awaitsKeyframe = false
@@ -97,10 +98,15 @@ final class VideoTrackFeed {
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
         let refusal = inspector?.accessUnit(found, layer: writer.track.layer, mediaTime: placed, arrival: arrival)
         if let refusal { return refusal }
-        message.counters.videoFrames += 1
+        let part = parts.part(found, at: mediaTime)
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.
-        (lastMediaTime, lastWasKeyframe) = (placed, found.hasIDR)
-        unsafe writer.write(found.units, at: mediaTime, isKeyframe: found.hasIDR, arrival: arrival)
+        let isKeyframe = found.hasIDR && part != .furtherSlices
+        if part != .furtherSlices {
+            message.counters.videoFrames += 1
+            (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
+        }
+        unsafe writer.write(
+            found.units, at: mediaTime, isKeyframe: isKeyframe, part: part, holdsBack: parts.areSeveral, arrival: arrival)
         return nil
     }
 }

@@ -43,8 +43,10 @@
     }
 
     /// Cuts a whole access unit: its NAL units without start codes and lengths, in decoding order.
+    /// - Parameter goesOn: these are further slices of the unit before, between which no parameter sets may stand.
     @inlinable
-    public mutating func cut(_ nalUnits: [UnsafeRawBufferPointer], emit: (H264Payload) -> Void) {
+    public mutating func cut(_ nalUnits: [UnsafeRawBufferPointer], goesOn: Bool = false, emit: (H264Payload) -> Void) {
+        if goesOn { hasParameterSets = true }
         for index in unsafe nalUnits.indices { unsafe append(nalUnits[index], emit: emit) }
         finish(emit: emit)
     }

@@ -1,0 +1,42 @@
+import H264
+
+/// What each message brings of a picture. FLV lets encoders send every NAL unit in a message of its own (FLV 10.1 §E.4.3), and some
+/// do: one time then stands for one picture, whose slices come one after the other. A value.
+struct PictureParts {
+    enum Part {
+        /// Another picture than the message before, or its beginning.
+        case first
+        /// More of what stands before the slices, or the first of them.
+        case beforeSlices
+        /// Slices behind others of the same picture.
+        case furtherSlices
+    }
+
+    /// A picture came in several messages.
+    private(set) var areSeveral = false
+    private var time: Duration?
+    private var hasSlices = false
+
+    /// - Parameters:
+    ///   - found: in the next message.
+    ///   - time: of its picture.
+    mutating func part(_ found: NALUnitList, at time: Duration) -> Part {
+        let slices = Self.slices(of: found)
+        let goesOn = time == self.time && (hasSlices ? slices.haveCome && !slices.beginPicture : true)
+        let part: Part = !goesOn ? .first : hasSlices ? .furtherSlices : .beforeSlices
+        (self.time, hasSlices) = (time, slices.haveCome)
+        if goesOn { areSeveral = true }
+        return part
+    }
+
+    /// Whether there are any, and whether the first of them is the first of its picture: first_mb_in_slice is 0, a bit of 1.
+    private static func slices(of found: NALUnitList) -> (haveCome: Bool, beginPicture: Bool) {
+        for index in unsafe found.units.indices {
+            let unit = unsafe found.units[index]
+            guard unsafe NALUnitHeader(unit[0]).type.hasSliceHeader else { continue }
+            let second = unsafe unit.count > 1 ? unit[1] : 0
+            return (true, second & 0x80 != 0)
+        }
+        return (false, false)
+    }
+}
