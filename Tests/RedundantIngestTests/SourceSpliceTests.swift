@@ -105,6 +105,20 @@ struct SourceSpliceTests {
         #expect(test.audio.timestamps.count == 150 && !test.audio.isGap)
     }
 
+    /// Each slice of it in a message of its own.
+    @Test func `a picture that comes in several runs has one time, shown before or not`() {
+        var splice = SourceSplice()
+        splice.begin(after: nil, delay: 0)
+        _ = splice.place(.video, number: 0, count: 4, timestamp: 30_000)
+        splice.begin(after: 0, delay: 0)
+        var times: [Int64?] = []
+        for (number, timestamp) in [(50, 27_000), (51, 27_000), (52, 30_000), (53, 30_000), (54, 33_000)] as [(Int64, Int64)] {
+            let place = splice.place(.video, number: number, count: 1, timestamp: timestamp)
+            times.append(place.map { timestamp + $0.shift })
+        }
+        #expect(times == [30_009, 30_009, 30_018, 30_018, 33_000])
+    }
+
     @Test func `a group that begins behind the newest picture is reached, whenever it came`() {
         var test = self
         #expect(test.splice.reaches(7, of: .video), "nothing has been shown")

@@ -11,6 +11,8 @@ struct SourceSplice {
         private var nextNumber: Int64 = 0
         /// Where the newest picture or the newest sound ends, in ticks.
         private(set) var end: Int64?
+        /// Of the picture at hand, which may come in several runs: its timestamp, and what it became.
+        private var latest: (timestamp: Int64, moved: Int64)?
         /// From the source's numbers to ours; nil before its first packet.
         private var constant: Int64?
         /// Sound is moved by this, at most 10 ms, to begin where the former's ends.
@@ -21,7 +23,7 @@ struct SourceSplice {
         init(_ id: TrackID) { self.id = id }
 
         /// Another source begins.
-        mutating func begin() { (constant, nudge, isJoining) = (nil, 0, end != nil) }
+        mutating func begin() { (latest, constant, nudge, isJoining) = (nil, nil, 0, end != nil) }
 
         /// - Parameter shift: from the source's timestamps to ours.
         mutating func place(number: Int64, count: Int64, timestamp: Int64, shift: Int64) -> Place? {
@@ -35,11 +37,13 @@ struct SourceSplice {
 
         /// Pictures that were shown already are decoded still: they lie next to each other.
         private mutating func picture(_ timestamp: Int64) -> (Int64, Bool)? {
+            if let latest, latest.timestamp == timestamp { return (latest.moved, false) }
             var moved = timestamp
             if isJoining, let end {
                 if timestamp > end { isJoining = false } else { moved = end + SourceSplice.squeezed }
             }
             end = max(end ?? moved, moved)
+            latest = (timestamp, moved)
             return (moved, false)
         }
 
