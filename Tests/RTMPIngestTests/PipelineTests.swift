@@ -123,12 +123,26 @@ struct PipelineTests {
         let packets = rig.sink.packets
         #expect(packets.map(\.payload) == sent.flatMap { $0 }, "all but what ends the last picture")
         #expect(packets.map(\.sequenceNumber) == Array(0..<13))
-        // That pictures come so shows with the first one's second message.
+        // That they come so shows in the first picture, with the messages behind the SEI and behind the first slice.
         let ends = packets.indices.filter { packets[$0].marker }
-        #expect(ends == [0, 4, 6, 11])
-        #expect(ends.map { packets[$0].timestamp - packets[0].timestamp } == [0, 0, 2_970, 5_940])
+        #expect(ends == [0, 2, 4, 6, 11])
+        #expect(ends.map { packets[$0].timestamp - packets[0].timestamp } == [0, 0, 0, 2_970, 5_940])
         #expect(rig.sink.keyframeCount == 2)
         #expect(rig.pipeline.counters.videoFrames == 6, "and a SEI before the slices of each keyframe")
+    }
+
+    /// As drones send it. A picture of one slice waits for nothing.
+    @Test func `a SEI in a message of its own belongs to the picture behind it`() throws {
+        let rig = try Rig()
+        rig.video(Self.sequenceHeader)
+        for time in [0, 33, 66] as [Int64] {
+            rig.video([0x27, 1, 0, 0, 0, 0, 0, 0, 3, 0x06, 0x05, 0x80], at: time)
+            rig.video(Self.slice, at: time)
+        }
+        let packets = rig.sink.packets
+        #expect(packets.map(\.payload[0]) == [0x06, 0x41, 0x06, 0x41, 0x06, 0x41])
+        #expect(packets.map(\.marker) == [true, true, false, true, false, true])
+        #expect(packets.map(\.sequenceNumber) == [0, 1, 2, 3, 4, 5])
     }
 
     @Test func `pictures of one time, each whole, stay apart and wait for nothing`() throws {

@@ -31,7 +31,7 @@ final class AccessUnitWriter {
     /// - Parameters:
     ///   - nalUnits: without start codes and lengths, in decoding order; they stay valid until this returns.
     ///   - mediaTime: what `Timeline.place` answered, plus the composition time.
-    ///   - holdsBack: more of the picture may follow: what it ends with goes out with the next one.
+    ///   - holdsBack: more of the picture may follow: the last packet goes out with the next message.
     func write(
         _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, part: PictureParts.Part, holdsBack: Bool,
         arrival: MonotonicTime

@@ -1,7 +1,7 @@
 import H264
 
-/// What each message brings of a picture. FLV lets encoders send every NAL unit in a message of its own (FLV 10.1 §E.4.3), and some
-/// do: one time then stands for one picture, whose slices come one after the other. A value.
+/// What each message brings of a picture. FLV lets encoders send every NAL unit in a message of its own (FLV 10.1 §E.4.3). Drones
+/// send SEI so, some relays each slice: one time then stands for one picture. A value.
 struct PictureParts {
     enum Part {
         /// Another picture than the message before, or its beginning.
@@ -12,8 +12,10 @@ struct PictureParts {
         case furtherSlices
     }
 
-    /// A picture came in several messages.
-    private(set) var areSeveral = false
+    /// By what has been seen so far, more of the picture may follow the message at hand.
+    private(set) var mayGoOn = false
+    private var slicesComeLater = false
+    private var slicesComeApart = false
     private var time: Duration?
     private var hasSlices = false
 
@@ -24,8 +26,10 @@ struct PictureParts {
         let slices = Self.slices(of: found)
         let goesOn = time == self.time && (hasSlices ? slices.haveCome && !slices.beginPicture : true)
         let part: Part = !goesOn ? .first : hasSlices ? .furtherSlices : .beforeSlices
+        if part == .beforeSlices { slicesComeLater = true }
+        if part == .furtherSlices { slicesComeApart = true }
         (self.time, hasSlices) = (time, slices.haveCome)
-        if goesOn { areSeveral = true }
+        mayGoOn = hasSlices ? slicesComeApart : slicesComeLater
         return part
     }
 

@@ -106,7 +106,7 @@ final class VideoTrackFeed {
             (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
         }
         unsafe writer.write(
-            found.units, at: mediaTime, isKeyframe: isKeyframe, part: part, holdsBack: parts.areSeveral, arrival: arrival)
+            found.units, at: mediaTime, isKeyframe: isKeyframe, part: part, holdsBack: parts.mayGoOn, arrival: arrival)
         return nil
     }
 }
