@@ -66,6 +66,25 @@ struct NALUnitListTests {
         #expect((found.units.count, found.isMalformed, found.endOffset) == (416, false, body.count))
     }
 
+    /// Body, units. FFmpeg decodes such streams.
+    @Test(
+        arguments: [
+            ([0, 0, 0, 1, 0x65, 0x88], [[0x65, 0x88]]),
+            ([0, 0, 0, 1, 6, 5, 0x80, 0, 0, 0, 1, 0x65, 0x88, 0, 0, 1, 0x65, 7], [[6, 5, 0x80], [0x65, 0x88], [0x65, 7]]),
+            ([0, 0, 0, 1, 0x65, 0x88, 0, 0, 0, 0, 1, 12, 0xFF, 0, 0, 1, 0, 0, 1, 0x65, 0], [[0x65, 0x88], [0x65]]),
+            // Not these: the lengths are right.
+            ([0, 0, 0, 1, 9, 0, 0, 0, 2, 0x65, 0x88], [[9], [0x65, 0x88]]),
+            ([0, 0, 0, 1, 9, 0, 0, 0, 4, 0x65, 0, 0, 1], [[9], [0x65, 0, 0, 1]]),
+        ] as [([UInt8], [[UInt8]])])
+    func `start codes in place of lengths are read as such`(_ body: [UInt8], _ units: [[UInt8]]) {
+        var found = NALUnitList()
+        body.withUnsafeBytes { bytes in
+            found.find(inAccessUnit: bytes, lengthSize: 4)
+            #expect(found.units.map { Array($0) } == units)
+        }
+        #expect((found.hasIDR, found.isMalformed, found.endOffset) == (true, false, body.count))
+    }
+
     @Test
     func `filled again, it allocates nothing`() throws {
         var found = NALUnitList()

@@ -4,6 +4,7 @@
 /// - empty units and fillers are passed over, which is no fault;
 /// - a unit of a type that no RTP payload carries as it is (0, and 24 to 31) is left out;
 /// - a broken length ends the walk: what stands before it counts, the rest is given up;
+/// - an access unit with start codes in place of lengths, as some encoders leave it, is read by these;
 /// - units beyond `maximumCount` are given up.
 ///
 /// A list is meant to be filled again and again: it keeps its room. The units lie in the walked bytes and live as long as those.
@@ -35,6 +36,11 @@
     public mutating func find(inAccessUnit bytes: UnsafeRawBufferPointer, lengthSize: Int) {
         begin()
         unsafe walk(AVCCUnits(bytes, lengthSize: lengthSize), byteCount: bytes.count)
+        // A start code looks like the length of a unit of one byte, and what follows like no length.
+        guard isMalformed, unsafe bytes.starts(with: [0, 0, 0, 1]) else { return }
+        begin()
+        unsafe addStream(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
+        endOffset = bytes.count
     }
 
     /// Finds what an RTP payload of packetization mode 1 carries (RFC 6184 §5.2).
@@ -76,5 +82,44 @@
         if type == .filler { return }
         if type == .idrSlice { hasIDR = true }
         unsafe units.append(unit)
+    }
+}
+
+// MARK: - Start codes (annex B)
+
+extension NALUnitList {
+    /// Adds the units between start codes.
+    private mutating func addStream(_ stream: UnsafeRawBufferPointer) {
+        var rest = unsafe stream
+        while unsafe !rest.isEmpty {
+            let end = unsafe Self.startCode(in: rest) ?? rest.count
+            let unit = unsafe Self.withoutTrailingZeros(rest, end)
+            unsafe rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(end + 3))
+            if unsafe unit.isEmpty { continue }
+            guard unsafe units.count < Self.maximumCount else { return isMalformed = true }
+            unsafe add(unit, endingAt: 0)
+        }
+    }
+
+    /// No unit ends with a zero byte: those before a start code are its own (clause B.1.1).
+    private static func withoutTrailingZeros(_ bytes: UnsafeRawBufferPointer, _ count: Int) -> UnsafeRawBufferPointer {
+        var count = count
+        while count > 0, unsafe bytes[count - 1] == 0 { count -= 1 }
+        return unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(count))
+    }
+
+    /// Where the next three bytes 0, 0, 1 begin.
+    private static func startCode(in bytes: UnsafeRawBufferPointer) -> Int? {
+        var index = 0
+        while index + 2 < bytes.count {
+            if unsafe bytes[index + 2] > 1 {
+                index += 3
+            } else if unsafe bytes[index] == 0 && bytes[index + 1] == 0 && bytes[index + 2] == 1 {
+                return index
+            } else {
+                index += 1
+            }
+        }
+        return nil
     }
 }
