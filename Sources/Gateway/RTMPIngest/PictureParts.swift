@@ -14,6 +14,8 @@ struct PictureParts {
 
     /// By what has been seen so far, more of the picture may follow the message at hand.
     private(set) var mayGoOn = false
+    /// The message at hand counts as a picture: of several messages the one with the first slices.
+    private(set) var isPicture = false
     private var slicesComeLater = false
     private var slicesComeApart = false
     private var time: Duration?
@@ -30,6 +32,7 @@ struct PictureParts {
         if part == .furtherSlices { slicesComeApart = true }
         (self.time, hasSlices) = (time, slices.haveCome)
         mayGoOn = hasSlices ? slicesComeApart : slicesComeLater
+        isPicture = part != .furtherSlices && (hasSlices || !slicesComeLater)
         return part
     }
 

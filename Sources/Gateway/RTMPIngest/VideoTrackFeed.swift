@@ -101,7 +101,7 @@ final class VideoTrackFeed {
         let part = parts.part(found, at: mediaTime)
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.
         let isKeyframe = found.hasIDR && part != .furtherSlices
-        if part != .furtherSlices {
+        if parts.isPicture {
             message.counters.videoFrames += 1
             (lastMediaTime, lastWasKeyframe) = (placed, isKeyframe)
         }
