@@ -216,6 +216,16 @@ struct PipelineTests {
         #expect(rig.sink.formats[.audio] == .opus(isStereo: isStereo))
     }
 
+    /// Apps on Android send it as their first frame.
+    @Test func `AAC's configuration is no frame`() throws {
+        let rig = try Rig()
+        rig.audio([0xAF, 0, 0x12, 0x10])
+        rig.audio([0xAF, 1, 0x12, 0x10], at: 0)
+        #expect(rig.pipeline.counters.audioFrames == 0)
+        rig.audio([0xAF, 1, 0x21, 0x10, 0x04], at: 23)
+        #expect(rig.pipeline.counters.audioFrames == 1)
+    }
+
     @Test func `progresses with advancing media time only`() throws {
         let rig = try Rig()
         var progress: [MonotonicTime] = []

@@ -109,7 +109,9 @@ final class AudioTrackFeed {
             message.counters.unconfigured += 1
             return nil
         }
-        guard unsafe !frame.isEmpty, frame.count <= Self.maximumFrameByteCount else { return nil }
+        guard unsafe !frame.isEmpty, frame.count <= Self.maximumFrameByteCount, unsafe !isConfiguration(frame) else {
+            return nil
+        }
         let arrival = message.arrival
         let mediaTime = publication.timeline.place(stamp, of: .audio, arrival: arrival)
         if let refusal = inspector?.audioFrame(byteCount: frame.count, mediaTime: mediaTime, arrival: arrival) { return refusal }
@@ -122,6 +124,13 @@ final class AudioTrackFeed {
             unsafe publication.forwardSourceAudio(frame, at: mediaTime, arrival: arrival)
         }
         return nil
+    }
+
+    /// Android's encoder gives its configuration once more as its first frame, and apps send that on. In a recording it would have
+    /// Chromium give up the whole file.
+    private func isConfiguration(_ frame: UnsafeRawBufferPointer) -> Bool {
+        guard frame.count <= Self.shortFrameByteCount, let config else { return false }
+        return unsafe frame.elementsEqual(config.bytes)
     }
 
     private func passOpus(_ packet: UnsafeRawBufferPointer, _ mediaTime: Duration, _ message: inout MediaMessage) {
@@ -148,6 +157,8 @@ final class AudioTrackFeed {
 
     /// Of a packet of 20 ms, as the transcoder makes them.
     private static let transcodedPacketTicks: Int64 = 960
+    /// Only so short a frame is compared with the configuration, of which AAC-LC has 2 to 5 bytes.
+    private static let shortFrameByteCount = 8
     /// Raw AAC frames have at most 6,144 bits a channel.
     private static let maximumFrameByteCount = 8_192
 }
