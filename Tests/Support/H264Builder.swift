@@ -108,7 +108,6 @@ public struct SPSBuilder: Sendable {
 public struct PPSBuilder: Sendable {
     public var id = 0
     public var sequenceParameterSetID = 0
-    public var isCABAC = false
     public var sliceGroupCount = 1
     public var sliceGroupMapType = 0
     public var hasRedundantPictures = false
@@ -120,8 +119,7 @@ public struct PPSBuilder: Sendable {
         var bits = BitWriter()
         bits.unsigned(id)
         bits.unsigned(sequenceParameterSetID)
-        bits.flag(isCABAC)
-        bits.flag(false)
+        bits.write(0, bits: 2)
         bits.unsigned(sliceGroupCount - 1)
         if sliceGroupCount > 1 { writeSliceGroups(into: &bits) }
         bits.unsigned(0)

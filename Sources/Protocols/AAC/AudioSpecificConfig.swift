@@ -15,8 +15,6 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     public var hasSpectralBandReplication = false
     /// Parametric stereo is said to be in use (HE-AAC v2).
     public var hasParametricStereo = false
-    /// The rate that SBR makes of it, where that is said.
-    public var extensionSampleRate: Int?
     /// 960 samples a frame in place of 1,024.
     public var hasShortFrames = false
     /// The bytes as sent.
@@ -83,7 +81,7 @@ extension AudioSpecificConfig {
         if objectType == .spectralBandReplication || objectType == .parametricStereo {
             hasSpectralBandReplication = true
             hasParametricStereo = objectType == .parametricStereo
-            extensionSampleRate = try Self.frequency(from: &cursor)
+            _ = try Self.frequency(from: &cursor)  // extensionSamplingFrequency
             objectType = try Self.objectType(from: &cursor)
             if objectType.rawValue == 22 { _ = try Self.bits(4, from: &cursor) }
         }
@@ -126,7 +124,7 @@ extension AudioSpecificConfig {
             let type = try? Self.objectType(from: &cursor), type == .spectralBandReplication, cursor.read(1) == 1
         else { return }
         hasSpectralBandReplication = true
-        extensionSampleRate = try? Self.frequency(from: &cursor)
+        _ = try? Self.frequency(from: &cursor)  // extensionSamplingFrequency
         if cursor.read(11) == parametricStereoSync { hasParametricStereo = cursor.read(1) == 1 }
     }
 

@@ -4,8 +4,6 @@ public struct PictureParameterSet: Equatable, Sendable, BitwiseCopyable {
     public var id: UInt8
     /// The SPS that it refers to, 0 to 31.
     public var sequenceParameterSetID: UInt8
-    /// CABAC, which no Baseline stream has.
-    public var usesEntropyCodingMode: Bool
     /// 1 without flexible macroblock ordering; at most 8.
     public var sliceGroupCount: UInt8
     /// redundant_pic_cnt_present_flag: redundant pictures may come, which no Constrained Baseline stream has.
@@ -27,8 +25,7 @@ public struct PictureParameterSet: Equatable, Sendable, BitwiseCopyable {
         var reader = unsafe RBSPReader(bytes)
         id = UInt8(try reader.readUnsigned(upTo: 255))
         sequenceParameterSetID = UInt8(try reader.readUnsigned(upTo: 31))
-        usesEntropyCodingMode = try reader.readBit()
-        _ = try reader.readBit()  // bottom_field_pic_order_in_frame_present_flag
+        try reader.skipBits(2)  // entropy_coding_mode_flag, bottom_field_pic_order_in_frame_present_flag
         sliceGroupCount = UInt8(try reader.readUnsigned(upTo: 7)) + 1
         if sliceGroupCount > 1 { try Self.skipSliceGroups(&reader, count: UInt32(sliceGroupCount)) }
         _ = try reader.readUnsigned(upTo: 31)  // num_ref_idx_l0_default_active_minus1

@@ -17,12 +17,6 @@ public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
     public var chromaFormatIDC: UInt8 = 1
     /// Bits of a luma sample, 8 to 14.
     public var bitDepthLuma: UInt8 = 8
-    /// separate_colour_plane_flag.
-    public var hasSeparateColourPlanes = false
-    /// Bits of frame_num in slice headers, 4 to 16.
-    public var frameNumBitCount: UInt8
-    /// max_num_ref_frames, at most 16.
-    public var maxNumRefFrames: UInt32
     /// frame_mbs_only_flag: no fields, no interlaced frames.
     public var frameMbsOnly: Bool
     /// In samples, after cropping; 0 at least, 16,384 at most.
@@ -67,14 +61,10 @@ public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
     public static let maximumByteCount = 4_096
 }
 
-/// The parts of the video usability information (annex E) that say when and in what order pictures are shown.
+/// The parts of the video usability information (annex E) that say when pictures are shown.
 public struct VideoUsability: Equatable, Sendable, BitwiseCopyable {
     /// num_units_in_tick and time_scale; nil without timing_info_present_flag or with a zero in it.
     public var timing: Timing?
-    /// max_num_reorder_frames: 0 when pictures are shown in the order in which they come; nil where it is not said.
-    public var maxNumReorderFrames: UInt32?
-    /// max_dec_frame_buffering; nil where it is not said.
-    public var maxDecFrameBuffering: UInt32?
     /// How pic_timing messages are written; nil where there are none with a time.
     var pictureTiming: PictureTimingForm?
 
@@ -84,8 +74,6 @@ public struct VideoUsability: Equatable, Sendable, BitwiseCopyable {
         public var numUnitsInTick: UInt32
         /// time_scale, units a second: not 0.
         public var timeScale: UInt32
-        /// fixed_frame_rate_flag.
-        public var isFixedFrameRate: Bool
 
         /// Frames a second: a frame lasts two ticks (equation D-2).
         public var frameRate: Double { Double(timeScale) / (2 * Double(numUnitsInTick)) }
@@ -112,10 +100,9 @@ extension SequenceParameterSet {
         id = UInt8(try reader.readUnsigned(upTo: 31))
         let chroma = Self.hasChromaFormat(profileIDC) ? try ChromaFormat(from: &reader) : ChromaFormat()
         (chromaFormatIDC, bitDepthLuma) = (chroma.formatIDC, chroma.bitDepthLuma)
-        hasSeparateColourPlanes = chroma.hasSeparatePlanes
-        frameNumBitCount = UInt8(try reader.readUnsigned(upTo: 12)) + 4
+        _ = try reader.readUnsigned(upTo: 12)  // log2_max_frame_num_minus4
         try Self.skipPictureOrderCount(&reader)
-        maxNumRefFrames = try reader.readUnsigned(upTo: 16)
+        _ = try reader.readUnsigned(upTo: 16)  // max_num_ref_frames
         _ = try reader.readBit()  // gaps_in_frame_num_value_allowed_flag
         let size = try CodedSize(from: &reader, chroma: chroma)
         (frameMbsOnly, width, height) = (size.frameMbsOnly, size.width, size.height)
@@ -210,10 +197,8 @@ extension VideoUsability {
         if try reader.readBit() {
             let numUnitsInTick = try reader.readBits(32)
             let timeScale = try reader.readBits(32)
-            let isFixed = try reader.readBit()
-            if numUnitsInTick > 0, timeScale > 0 {
-                timing = Timing(numUnitsInTick: numUnitsInTick, timeScale: timeScale, isFixedFrameRate: isFixed)
-            }
+            _ = try reader.readBit()  // fixed_frame_rate_flag
+            if numUnitsInTick > 0, timeScale > 0 { timing = Timing(numUnitsInTick: numUnitsInTick, timeScale: timeScale) }
         }
         let hasNALHRD = try reader.readBit()
         var form = hasNALHRD ? try Self.readHypotheticalReferenceDecoder(&reader) : nil
@@ -224,8 +209,7 @@ extension VideoUsability {
         guard try reader.readBit() else { return }
         _ = try reader.readBit()  // motion_vectors_over_pic_boundaries_flag
         for _ in 0..<4 { _ = try reader.readUnsigned() }  // max_bytes, max_bits, log2_max_mv_length × 2
-        maxNumReorderFrames = try reader.readUnsigned(upTo: 16)
-        maxDecFrameBuffering = try reader.readUnsigned(upTo: 16)
+        for _ in 0..<2 { _ = try reader.readUnsigned(upTo: 16) }  // max_num_reorder_frames, max_dec_frame_buffering
     }
 
     private static func skipAspectAndSignal(_ reader: inout RBSPReader) throws(H264Error) {
