@@ -5,7 +5,7 @@ import Wire
 
 /// What one subscriber was sent, and what its reports say came: its statistics, anew for each second.
 ///
-/// Media only counts here; rates are worked out once a second, loss and round trip with each report.
+/// Media only counts here; rates and loss are worked out once a second.
 struct SubscriberMeter {
     private(set) var statistics: SubscriberStatistics
     /// All bytes since the second began.
@@ -13,17 +13,16 @@ struct SubscriberMeter {
     private var soundByteCount = 0
     /// When the second began; zero before the first.
     private var beginning = MonotonicTime.zero
-    private var framesBefore = 0
     private var octetsBefore: (video: UInt32, sound: UInt32) = (0, 0)
-    private var packetsBefore: UInt64 = 0
-    /// What receiver reports say is missing, by source, and of all when the second began.
+    /// RTP packets since loss was worked out last, retransmissions not counted.
+    private var packetCount = 0
+    /// What receiver reports say is missing for good, by source, and of all when loss was worked out last.
     private var missing: [UInt32: Int64] = [:]
     private var missingBefore: Int64 = 0
 
     init(of entry: SubscriberEntry) {
         statistics = SubscriberStatistics(
-            sessionID: entry.transport.id, stageID: entry.watched.stageID, participantID: entry.watched.participantID,
-            subscriberID: entry.grant.participantID)
+            sessionID: entry.transport.id, stageID: entry.watched.stageID, subscriberID: entry.grant.participantID)
     }
 
     // MARK: - What is sent
@@ -33,22 +32,12 @@ struct SubscriberMeter {
     /// Counts as sound what was sent since `byteCount` was `before`.
     mutating func soundSent(since before: Int) { soundByteCount += byteCount - before }
 
-    mutating func packetSent() { statistics.packets += 1 }
-    mutating func packetSentAgain() { statistics.retransmissions += 1 }
-    mutating func layerSwitched() { statistics.layerSwitches += 1 }
+    mutating func packetSent() { packetCount += 1 }
 
     // MARK: - What came
 
-    /// A report about a source of ours came at `wall`.
-    mutating func note(_ block: ReportBlock, at wall: WallTime) {
-        missing[block.ssrc] = Int64(max(0, block.cumulativeLost))
-        statistics.lost = missing.values.reduce(0, +)
-        guard block.lastSenderReport != 0 else { return }
-        let compact = UInt32(truncatingIfNeeded: wall.ntp >> 16)
-        let ticks = compact &- block.lastSenderReport &- block.delaySinceLastSenderReport
-        // A negative one, from clocks that were set, would look like hours.
-        if ticks < 0x8000_0000 { statistics.roundTripTime = .nanoseconds(Int64(ticks) * 1_000_000_000 / 65_536) }
-    }
+    /// A report about a source of ours came.
+    mutating func note(_ block: ReportBlock) { missing[block.ssrc] = Int64(max(0, block.cumulativeLost)) }
 
     // MARK: - Seconds
 
@@ -70,20 +59,14 @@ struct SubscriberMeter {
         let octets = (video: video?.octetCount ?? 0, sound: audio?.octetCount ?? 0)
         statistics.videoBitsPerSecond = Int(Double(octets.video &- octetsBefore.video) * 8 / elapsed)
         statistics.soundBitsPerSecond = Int(Double(octets.sound &- octetsBefore.sound) * 8 / elapsed)
-        let frames = video?.frameCount ?? 0
-        statistics.framesPerSecond = Int((Double(frames - framesBefore) / elapsed).rounded())
-        (octetsBefore, framesBefore) = (octets, frames)
+        octetsBefore = octets
     }
 
     private mutating func measureLoss() {
-        let (packets, lost) = (statistics.packets - packetsBefore, max(0, statistics.lost - missingBefore))
-        statistics.lossRatio = packets > 0 ? min(1, Double(lost) / Double(packets)) : nil
-        (packetsBefore, missingBefore) = (statistics.packets, statistics.lost)
-    }
-
-    /// What the viewer's page was told last.
-    mutating func told(_ state: LayerState) {
-        (statistics.layer, statistics.estimatedBitsPerSecond) = (state.name(of: state.current), state.estimate)
+        let missing = missing.values.reduce(0, +)
+        let lost = max(0, missing - missingBefore)
+        statistics.lossRatio = packetCount > 0 ? min(1, Double(lost) / Double(packetCount)) : nil
+        (packetCount, missingBefore) = (0, missing)
     }
 
     private static let period: Duration = .seconds(1)

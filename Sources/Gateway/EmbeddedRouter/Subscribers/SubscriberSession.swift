@@ -103,7 +103,6 @@ final class SubscriberSession: TransportSession {
     private func begin(_ block: MediaBlock, after former: TrackID?) {
         guard let former else { return }
         video?.change(shift: block.shift(from: former))
-        meter.layerSwitched()
         worker.context.metrics.layerSwitches.increment()
         worker.wantsChanged(of: self)
     }
@@ -196,7 +195,6 @@ final class SubscriberSession: TransportSession {
             transmit(count, isNumbered: isVideoNumbered, at: now)
         else { return false }
         budget.retransmitted(at: now)
-        meter.packetSentAgain()
         worker.context.metrics.retransmissions.increment()
         return true
     }
@@ -206,7 +204,7 @@ final class SubscriberSession: TransportSession {
             if block.ssrc == entry.sources.video || layers.isSoundAlone {
                 layers.adaptation.reported(fractionLost: block.fractionLost, at: now)
             }
-            meter.note(block, at: wallTime(of: EventLoop.monotonicNow()))
+            meter.note(block)
         }
     }
 
@@ -225,9 +223,7 @@ final class SubscriberSession: TransportSession {
     }
 
     private func tellNews(at now: MonotonicTime) {
-        guard let state = layers.news(at: now) else { return }
-        meter.told(state)
-        entry.desk.tell(state)
+        if let state = layers.news(at: now) { entry.desk.tell(state) }
     }
 
     private func endSecond(at now: MonotonicTime) {

@@ -7,7 +7,6 @@ import Wire
 
 /// One track toward one subscriber: its payload type, its source, its numbers and its reports.
 struct SubscriberTrack {
-    let kind: MediaKind
     let ssrc: UInt32
     let retransmissionSSRC: UInt32
     private let payloadType: UInt8
@@ -21,12 +20,9 @@ struct SubscriberTrack {
     private(set) var packetCount: UInt32 = 0
     private(set) var octetCount: UInt32 = 0
     private(set) var hasReported = false
-    /// Frames that ended: packets with the marker for video.
-    private(set) var frameCount = 0
 
     /// - Parameter random: two random numbers to start from (RFC 3550 §5.1).
     init(_ section: SubscriberSection, _ sources: SubscriberSources, random: (sequence: UInt32, timestamp: UInt32)) {
-        kind = section.kind
         ssrc = section.kind == .video ? sources.video : sources.audio
         retransmissionSSRC = sources.retransmission
         (payloadType, retransmissionPayloadType) = (section.map.payloadType, section.retransmissionPayloadType)
@@ -73,7 +69,6 @@ struct SubscriberTrack {
                 timestamp: UInt32(truncatingIfNeeded: timestamp), ssrc: ssrc), number, into: buffer)
         packetCount &+= 1
         octetCount &+= UInt32(truncatingIfNeeded: packet.range.count)
-        if packet.marker || kind == .audio { frameCount += 1 }
         return unsafe start + copy(packet.range, of: block, into: buffer, at: start)
     }
 
