@@ -172,12 +172,12 @@ struct MultivariantPlaylistTests {
     func `name the rendition with all that a player asks before it loads it`() {
         let variant = MultivariantPlaylist.Variant(
             uri: "high/playlist.m3u8", peakBitsPerSecond: 2_700_000, averageBitsPerSecond: 2_500_000,
-            codecs: "avc1.42e01f,mp4a.40.2", resolution: .init(width: 1280, height: 720), frameRate: 29.97)
+            codecs: "avc1.42e01f,mp4a.40.2", resolution: .init(width: 1280, height: 720))
         #expect(
             MultivariantPlaylist(variants: [variant]).text == """
                 #EXTM3U
                 #EXT-X-VERSION:7
-                #EXT-X-STREAM-INF:BANDWIDTH=2700000,AVERAGE-BANDWIDTH=2500000,CODECS="avc1.42e01f,mp4a.40.2",RESOLUTION=1280x720,FRAME-RATE=29.970
+                #EXT-X-STREAM-INF:BANDWIDTH=2700000,AVERAGE-BANDWIDTH=2500000,CODECS="avc1.42e01f,mp4a.40.2",RESOLUTION=1280x720
                 high/playlist.m3u8
 
                 """)

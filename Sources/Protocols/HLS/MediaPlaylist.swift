@@ -54,7 +54,7 @@ public struct MediaPlaylist: Equatable, Sendable {
         if segment.isDiscontinuous || isFirst {
             lines += "#EXT-X-PROGRAM-DATE-TIME:\(CivilTime(segment.programDateTime).rfc3339)\n"
         }
-        lines += "#EXTINF:\(decimal(segment.duration, digits: 5)),\n\(segment.uri)\n"
+        lines += "#EXTINF:\(decimal(segment.duration)),\n\(segment.uri)\n"
         map = segment.map
         areIndependent = areIndependent && segment.isIndependent
         targetDuration = max(targetDuration, Int((segment.duration.nanoseconds + 500_000_000) / 1_000_000_000))
@@ -69,12 +69,9 @@ public struct MediaPlaylist: Equatable, Sendable {
     }
 }
 
-/// Seconds with so many digits after the point, rounded to the nearest. HLS knows none below zero.
-func decimal(_ duration: Duration, digits: Int) -> String {
-    var unit: Int64 = 1_000_000_000
-    for _ in 0..<digits { unit /= 10 }
-    let units = (max(0, duration.nanoseconds) + unit / 2) / unit
-    let whole = 1_000_000_000 / unit
-    let fraction = String(units % whole)
-    return "\(units / whole)." + String(repeating: "0", count: digits - fraction.count) + fraction
+/// Seconds with five digits after the point, rounded to the nearest. HLS knows none below zero.
+private func decimal(_ duration: Duration) -> String {
+    let units = (max(0, duration.nanoseconds) + 5_000) / 10_000
+    let fraction = String(units % 100_000)
+    return "\(units / 100_000)." + String(repeating: "0", count: 5 - fraction.count) + fraction
 }

@@ -12,16 +12,13 @@ public struct MultivariantPlaylist: Equatable, Sendable {
         public var codecs: String
         /// Pixels; nil without video.
         public var resolution: Resolution?
-        /// Frames a second; nil leaves it out.
-        public var frameRate: Double?
 
         /// - Parameter uri: relative to the multivariant playlist.
         public init(
-            uri: String, peakBitsPerSecond: Int, averageBitsPerSecond: Int = 0, codecs: String, resolution: Resolution? = nil,
-            frameRate: Double? = nil
+            uri: String, peakBitsPerSecond: Int, averageBitsPerSecond: Int = 0, codecs: String, resolution: Resolution? = nil
         ) {
             (self.uri, self.peakBitsPerSecond, self.averageBitsPerSecond) = (uri, peakBitsPerSecond, averageBitsPerSecond)
-            (self.codecs, self.resolution, self.frameRate) = (codecs, resolution, frameRate)
+            (self.codecs, self.resolution) = (codecs, resolution)
         }
     }
 
@@ -58,9 +55,6 @@ extension MultivariantPlaylist.Variant {
         if averageBitsPerSecond > 0 { attributes.append("AVERAGE-BANDWIDTH=\(averageBitsPerSecond)") }
         attributes.append("CODECS=\"\(codecs)\"")
         if let resolution { attributes.append("RESOLUTION=\(resolution.width)x\(resolution.height)") }
-        if let frameRate, frameRate > 0 {
-            attributes.append("FRAME-RATE=\(decimal(.nanoseconds(Int64(frameRate * 1e9)), digits: 3))")
-        }
         return attributes
     }
 }

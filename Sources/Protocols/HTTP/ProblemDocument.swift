@@ -4,24 +4,17 @@ public import JSON
 public struct ProblemDocument: Equatable, Sendable {
     /// Of the answer.
     public var status: HTTPStatus
-    /// A URI that names the kind of problem; nil stands for `about:blank`.
-    public var type: String?
     /// The same for every occurrence.
     public var title: String
     /// What was wrong this time.
     public var detail: String?
-    /// A URI that names the occurrence.
-    public var instance: String?
     /// Further members, `code` for one.
     public var extensions: JSONObject
 
     /// - Parameter title: nil takes the status's phrase.
-    public init(
-        _ status: HTTPStatus, type: String? = nil, title: String? = nil, detail: String? = nil, instance: String? = nil,
-        extensions: JSONObject = [:]
-    ) {
-        (self.status, self.type, self.title) = (status, type, title ?? status.phrase)
-        (self.detail, self.instance, self.extensions) = (detail, instance, extensions)
+    public init(_ status: HTTPStatus, title: String? = nil, detail: String? = nil, extensions: JSONObject = [:]) {
+        (self.status, self.title) = (status, title ?? status.phrase)
+        (self.detail, self.extensions) = (detail, extensions)
     }
 
     /// The media type of `json`.
@@ -30,11 +23,10 @@ public struct ProblemDocument: Equatable, Sendable {
     /// The members of RFC 9457 §3.1 first; an extension cannot replace them.
     public var json: JSONValue {
         var object = JSONObject()
-        object["type"] = .string(type ?? "about:blank")
+        object["type"] = "about:blank"
         object["title"] = .string(title)
         object["status"] = .integer(Int64(status.code))
         object["detail"] = detail.map { .string($0) }
-        object["instance"] = instance.map { .string($0) }
         for member in extensions.members where object[member.name] == nil { object[member.name] = member.value }
         return .object(object)
     }

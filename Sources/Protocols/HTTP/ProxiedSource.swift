@@ -19,8 +19,6 @@ public struct PROXYHeader: Equatable, Sendable {
 
     /// The client; nil for the balancer's own checks (LOCAL) and for address families that are not IP.
     public var source: SocketAddress?
-    /// Where the client connected to; nil with `source`.
-    public var destination: SocketAddress?
     /// Whether the client spoke TLS to the balancer, which has ended it (PP2_TYPE_SSL, §2.2.6); where it does not say so, no.
     public var isSecure = false
     /// Bytes of the header on the wire.
@@ -60,11 +58,10 @@ public struct PROXYHeader: Equatable, Sendable {
         case 0x00, 0x31, 0x32: return
         default: throw .malformed
         }
-        guard let from = Self.readAddress(&reader, isV6), let to = Self.readAddress(&reader, isV6),
-            let fromPort = reader.read(UInt16.self), let toPort = reader.read(UInt16.self)
+        guard let address = Self.readAddress(&reader, isV6), reader.skip(isV6 ? 16 : 4),  // where it connected to
+            let port = reader.read(UInt16.self), reader.skip(2)
         else { throw .malformed }
-        source = SocketAddress(from, port: fromPort)
-        destination = SocketAddress(to, port: toPort)
+        source = SocketAddress(address, port: port)
         isSecure = Self.saysTLS(&reader)
     }
 

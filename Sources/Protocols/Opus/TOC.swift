@@ -3,11 +3,6 @@
 ///     let ticks = try TOC.sampleCount(of: packet)  // 960 for the usual 20 ms
 @frozen
 public struct TOC: Equatable, Sendable, BitwiseCopyable {
-    /// Which coder made the frames (table 2).
-    public enum Mode: Sendable { case silk, hybrid, celt }
-    /// 4, 6, 8, 12 and 20 kHz of audio.
-    public enum Bandwidth: UInt8, Sendable { case narrow, medium, wide, superWide, full }
-
     /// As sent: configuration, stereo bit, frame count code.
     public var byte: UInt8
 
@@ -21,35 +16,13 @@ public struct TOC: Equatable, Sendable, BitwiseCopyable {
     /// 0 one frame, 1 two equal ones, 2 two of different size, 3 any number.
     @inlinable public var frameCountCode: UInt8 { byte & 3 }
 
-    /// By the configuration number.
-    @inlinable
-    public var mode: Mode {
-        switch configuration {
-        case 0...11: .silk
-        case 12...15: .hybrid
-        default: .celt
-        }
-    }
-
-    /// By the configuration number.
-    @inlinable
-    public var bandwidth: Bandwidth {
-        switch configuration {
-        case 0...3, 16...19: .narrow
-        case 4...7: .medium
-        case 8...11, 20...23: .wide
-        case 12...13, 24...27: .superWide
-        default: .full
-        }
-    }
-
     /// Samples of one frame at 48 kHz (2.5 to 60 ms).
     @inlinable
     public var samplesPerFrame: Int {
         switch configuration {
-        case 0...11: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)
-        case 12...15: 480 << Int(configuration & 1)
-        default: 120 << Int(configuration & 3)
+        case 0...11: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)  // SILK
+        case 12...15: 480 << Int(configuration & 1)  // hybrid
+        default: 120 << Int(configuration & 3)  // CELT
         }
     }
 
