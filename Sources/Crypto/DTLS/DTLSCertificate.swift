@@ -10,9 +10,8 @@ public struct DTLSCertificate: Sendable, Equatable {
     /// SHA-256 of the certificate, as `a=fingerprint` shows it.
     public let fingerprint: [UInt8]
 
-    /// Makes a new key and certificate: 0.1 ms.
-    /// - Parameter days: how long it is valid; sessions keep the one their answer named.
-    public static func make(days: Int = 30) throws(DTLSError) -> DTLSCertificate {
+    /// Makes a new key and certificate, valid for 30 days: 0.1 ms. Sessions keep the one their answer named.
+    public static func make() throws(DTLSError) -> DTLSCertificate {
         let key = try unsafe makeKey()
         defer { unsafe EVP_PKEY_free(key) }
         guard let certificate = unsafe X509_new() else { throw .unavailable }
@@ -22,7 +21,7 @@ public struct DTLSCertificate: Sendable, Equatable {
         _ = unsafe withUnsafeMutableBytes(of: &serial) { unsafe RAND_bytes($0.baseAddress, 4) }
         unsafe ASN1_INTEGER_set(X509_get_serialNumber(certificate), Int(serial >> 1))
         unsafe X509_gmtime_adj(X509_getm_notBefore(certificate), -86_400)
-        unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), 86_400 * days)
+        unsafe X509_gmtime_adj(X509_getm_notAfter(certificate), 86_400 * 30)
         let name = unsafe X509_get_subject_name(certificate)
         unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, "stagedoor", -1, -1, 0)
         unsafe X509_set_issuer_name(certificate, name)

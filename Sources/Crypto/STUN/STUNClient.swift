@@ -8,21 +8,20 @@ import CNice
     /// A client that has sent nothing.
     public init() {}
 
-    /// A connectivity check (RFC 8445 §7.2).
+    /// A connectivity check of the controlling side (RFC 8445 §7.2).
     /// - Parameter username: `remote:local` ufrags.
-    public func check(
-        username: String, password: [UInt8], useCandidate: Bool, isControlling: Bool = true, priority: UInt32 = 1_845_501_695
-    ) -> [UInt8] {
+    public func check(username: String, password: [UInt8], useCandidate: Bool) -> [UInt8] {
         var message = unsafe StunMessage()
         var buffer = [UInt8](repeating: 0, count: 512)
         let name = Array(username.utf8)
         let count = unsafe stun_usage_ice_conncheck_create(
             agent.handle, &message, &buffer, buffer.count, name, name.count, password, password.count, useCandidate,
-            isControlling,
-            priority,
-            0x1234_5678, nil, STUN_USAGE_ICE_COMPATIBILITY_RFC5245)
+            true, Self.priority, 0x1234_5678, nil, STUN_USAGE_ICE_COMPATIBILITY_RFC5245)
         return Array(buffer[..<count])
     }
+
+    /// Of a peer-reflexive candidate.
+    private static let priority: UInt32 = 1_845_501_695
 
     /// What the peer answered.
     public enum Response: Equatable, Sendable {

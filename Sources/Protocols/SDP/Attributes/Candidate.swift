@@ -12,7 +12,7 @@ public struct Candidate: TypedAttribute, Equatable {
     public var component: UInt16
     /// `udp` and `tcp` are written in either case.
     public var transport: Transport
-    /// See `priority(typePreference:localPreference:component:)`.
+    /// See `priority(typePreference:localPreference:)`.
     public var priority: UInt32
     /// An address, or a name such as mDNS's `….local`, which we never look up.
     public var connectionAddress: String
@@ -25,13 +25,10 @@ public struct Candidate: TypedAttribute, Equatable {
     /// Everything after the type that is not `tcptype`, as written.
     public var extensions: String?
 
-    /// A candidate at an address, without extensions.
-    public init(
-        foundation: String, component: UInt16 = 1, transport: Transport, priority: UInt32, address: SocketAddress,
-        type: String = "host", tcpType: String? = nil
-    ) {
-        (self.foundation, self.component, self.transport) = (foundation, component, transport)
-        (self.priority, self.type, self.tcpType) = (priority, type, tcpType)
+    /// A host candidate of component 1 at an address, without extensions.
+    public init(foundation: String, transport: Transport, priority: UInt32, address: SocketAddress, tcpType: String? = nil) {
+        (self.foundation, component, self.transport) = (foundation, 1, transport)
+        (self.priority, type, self.tcpType) = (priority, "host", tcpType)
         (connectionAddress, port) = ("\(address.ip)", address.port)
     }
 
@@ -65,9 +62,9 @@ public struct Candidate: TypedAttribute, Equatable {
     /// The address and port; nil for names.
     public var address: SocketAddress? { IPAddress(connectionAddress).map { SocketAddress($0, port: port) } }
 
-    /// The priority of RFC 8445 §5.1.2.1 for one component.
-    public static func priority(typePreference: UInt32, localPreference: UInt32, component: UInt32 = 1) -> UInt32 {
-        typePreference << 24 | localPreference << 8 | (256 - component)
+    /// The priority of RFC 8445 §5.1.2.1 for component 1.
+    public static func priority(typePreference: UInt32, localPreference: UInt32) -> UInt32 {
+        typePreference << 24 | localPreference << 8 | 255
     }
 
     /// RFC 8839 allows 32; aiortc's hashes are 32 long, nothing longer was seen.
