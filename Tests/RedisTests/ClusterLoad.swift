@@ -1,14 +1,12 @@
 import EventLoop
 import Redis
 
-/// Five requests every 5 ms: new and old keys of one slot, two keys at once, transactions there, and keys of everywhere.
+/// Four requests every 5 ms: new and old keys of one slot, two keys at once there, and keys of everywhere.
 final class ClusterLoad {
     private(set) var asked = 0
     private(set) var answered = 0
     private(set) var refusals: [RedisRefusal] = []
     private(set) var failures: [RedisError] = []
-    /// Carried out.
-    private(set) var transactions = 0
 
     private let client: RedisClient
     private var timer: TimerWatch?
@@ -23,18 +21,13 @@ final class ClusterLoad {
 
     private func ask() {
         let number = asked
-        asked += 5
+        asked += 4
         let old: RedisArgument = "{stage}:old:\(number % 100)"
         let elsewhere: RedisArgument = "elsewhere:\(number % 100)"
         client.send(RedisCommand("SET", "{stage}:new:\(number)", 1), key: "{stage}") { [unowned self] in count($0) }
         client.send(RedisCommand("INCR", old), key: old) { [unowned self] in count($0) }
         client.send(RedisCommand("INCR", elsewhere), key: elsewhere) { [unowned self] in count($0) }
         client.evaluate(script, keys: [old, "{stage}:old:7"]) { [unowned self] in count($0) }
-        let increments = [RedisCommand("INCR", "{stage}:n"), RedisCommand("INCR", "{stage}:m")]
-        client.transaction(increments, key: "{stage}") { [unowned self] reply in
-            if case .success = reply { transactions += 1 }
-            count(reply.map { .array($0) })
-        }
     }
 
     private func count(_ reply: RedisReply) {

@@ -71,29 +71,6 @@ struct RedisClientTests {
         #expect(bed.answer(RedisCommand("STRLEN", "big")) == .success(.integer(3_000_001)))
     }
 
-    @Test func `a transaction is carried out as one, or not at all`() throws {
-        let server = try RedisServer()
-        let bed = try RedisTestbed(server)
-        #expect(bed.waitUntilConnected())
-        var answers: [Result<[RedisValue], RedisError>] = []
-        bed.client.transaction([RedisCommand("SET", "a", 1), RedisCommand("INCR", "a")]) { answers.append($0) }
-        bed.client.transaction([RedisCommand("SET", "b", 1), "NOSUCHCOMMAND"]) { answers.append($0) }
-        bed.client.transaction([RedisCommand("SET", "c", 1), RedisCommand("LPUSH", "c", 1)]) { answers.append($0) }
-        #expect(bed.wait { answers.count == 3 })
-        #expect(answers.first == .success([.status("OK"), .integer(2)]))
-        guard case .failure(.refused(let unknown)) = answers[1], case .success(let third) = answers[2] else {
-            Issue.record("\(answers)")
-            return
-        }
-        #expect(unknown.code == "ERR")
-        guard case .error(let wrongType) = third[1] else {
-            Issue.record("\(third)")
-            return
-        }
-        #expect(wrongType.code == "WRONGTYPE")
-        #expect(bed.answer(RedisCommand("EXISTS", "b")) == .success(.integer(0)))
-    }
-
     @Test func `a script is sent by its text once, then by its digest, and again after the server forgot it`() throws {
         let server = try RedisServer()
         let bed = try RedisTestbed(server)

@@ -98,15 +98,6 @@ extension RedisClient {
         router.send([command], key: key) { reply($0[0]) }
     }
 
-    /// Carries out all commands or, when the server refuses one beforehand, none (MULTI, EXEC). All keys live in `key`'s slot.
-    ///
-    /// A command that fails while the others are carried out is an `.error` among the answers: Redis takes nothing back.
-    public func transaction(
-        _ commands: [RedisCommand], key: RedisArgument? = nil, reply: @escaping (Result<[RedisValue], RedisError>) -> Void
-    ) {
-        router.send(["MULTI"] + commands + ["EXEC"], key: key) { reply(Self.transactionAnswer($0)) }
-    }
-
     /// Runs a script by its digest, and by its text where the server does not know it yet. All keys live in one slot.
     public func evaluate(
         _ script: RedisScript, keys: [RedisArgument], arguments: [RedisArgument] = [], reply: @escaping (RedisReply) -> Void
@@ -116,18 +107,6 @@ extension RedisClient {
                 return reply(answer)
             }
             send(script.command(false, keys: keys, arguments: arguments), key: keys.first, reply: reply)
-        }
-    }
-
-    /// The answer of EXEC, or of the command that made it impossible.
-    private static func transactionAnswer(_ replies: [RedisReply]) -> Result<[RedisValue], RedisError> {
-        for reply in replies.dropLast() {
-            if case .failure(let error) = reply { return .failure(error) }
-        }
-        switch replies.last {
-        case .success(.array(let values))?: return .success(values)
-        case .failure(let error)?: return .failure(error)
-        case .success?, nil: return .failure(.unexpected)
         }
     }
 
