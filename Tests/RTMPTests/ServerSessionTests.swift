@@ -304,10 +304,10 @@ struct ServerSessionTests {
         for name in ["capsEx", "videoFourCcInfoMap", "avc1", "audioFourCcInfoMap", "Opus", "mp4a"] {
             #expect(text.contains(name))
         }
-        let isAsked = session.requestReconnect(tcURL: "rtmp://other/app", description: "Draining")
+        let isAsked = session.requestReconnect(description: "Draining")
         #expect(isAsked)
         let request = String(decoding: session.takeOutput(), as: Unicode.ASCII.self)
-        #expect(request.contains("NetConnection.Connect.ReconnectRequest") && request.contains("rtmp://other/app"))
+        #expect(request.contains("NetConnection.Connect.ReconnectRequest") && request.contains("Draining"))
     }
 
     /// Several tracks are offered to whom capsEx means something; the rest of the answer stays.

@@ -57,10 +57,16 @@ public final class Certificate: Sendable {
         }
     }
 
-    /// From when it is valid.
-    public var notBefore: WallTime { unsafe Self.time(X509_get0_notBefore(handle)) }
     /// Until when it is valid.
-    public var notAfter: WallTime { unsafe Self.time(X509_get0_notAfter(handle)) }
+    public var notAfter: WallTime {
+        var (days, seconds): (CInt, CInt) = (0, 0)
+        let epoch = unsafe ASN1_TIME_set(nil, 0)
+        defer { unsafe ASN1_TIME_free(epoch) }
+        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(handle)) == 1 else {
+            return WallTime(secondsSince1970: 0)
+        }
+        return WallTime(secondsSince1970: Int64(days) * 86_400 + Int64(seconds))
+    }
 
     /// The subject in one line, for logs.
     public var subject: String {
@@ -79,14 +85,6 @@ public final class Certificate: Sendable {
     public func isSigned(by issuer: Certificate) -> Bool {
         defer { ERR_clear_error() }
         return unsafe X509_verify(handle, X509_get0_pubkey(issuer.handle)) == 1
-    }
-
-    private static func time(_ time: UnsafePointer<ASN1_TIME>?) -> WallTime {
-        var (days, seconds): (CInt, CInt) = (0, 0)
-        let epoch = unsafe ASN1_TIME_set(nil, 0)
-        defer { unsafe ASN1_TIME_free(epoch) }
-        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return WallTime(secondsSince1970: 0) }
-        return WallTime(secondsSince1970: Int64(days) * 86_400 + Int64(seconds))
     }
 }
 

@@ -45,9 +45,6 @@ extension MetricSeries {
         [("Stage", stageID), ("Participant", participantID), ("SimulcastLayer", layer), ("MediaType", media?.rawValue ?? "")]
             .filter { !$0.1.isEmpty }
     }
-
-    /// Names of dimensions that some series has.
-    public static let dimensionNames = ["Stage", "Participant", "SimulcastLayer", "MediaType"]
 }
 
 extension MetricSeries.Metric {

@@ -195,11 +195,10 @@ struct CommandDialogue {
     }
 
     /// - Returns: false, with nothing said, when the encoder did not say that it can.
-    func requestReconnect(tcURL: String?, description: String, into output: inout ServerOutput) -> Bool {
+    func requestReconnect(description: String, into output: inout ServerOutput) -> Bool {
         guard isConnected, connect?.enhancedCapabilities?.contains(.reconnect) == true else { return false }
-        var information = AMF0Object(
+        let information = AMF0Object(
             level: .status, code: "NetConnection.Connect.ReconnectRequest", description: description)
-        if let tcURL { information.members.append(.init(name: "tcUrl", value: .string(tcURL))) }
         output.write(RTMPCommand(name: "onStatus", arguments: [.object(information)]))
         return true
     }

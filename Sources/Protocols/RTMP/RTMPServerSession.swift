@@ -177,10 +177,10 @@ extension RTMPServerSession {
         dialogue.rejectPublish(code: code, description: description, into: &output)
     }
 
-    /// Asks the encoder to connect anew, here or at `tcURL` (Enhanced RTMP v2, "Reconnect Request").
+    /// Asks the encoder to connect here anew (Enhanced RTMP v2, "Reconnect Request").
     /// - Returns: false, with nothing sent, when the encoder did not say that it can.
-    public mutating func requestReconnect(tcURL: String? = nil, description: String) -> Bool {
-        dialogue.requestReconnect(tcURL: tcURL, description: description, into: &output)
+    public mutating func requestReconnect(description: String) -> Bool {
+        dialogue.requestReconnect(description: description, into: &output)
     }
 
     /// Asks for a sign of life; the answer needs no event, it counts as bytes received.

@@ -36,8 +36,6 @@ public struct CloudWatchError: Error, Equatable, Sendable {
     static let unknownOperation = CloudWatchError(
         type: "UnknownOperationException", code: "InvalidAction", status: 404,
         message: "Only ListMetrics, GetMetricData and GetMetricStatistics are served here.")
-    public static let throttled = CloudWatchError(
-        type: "ThrottlingException", code: "Throttling", message: "Rate exceeded: send fewer of these requests a second.")
     public static let internalFault = CloudWatchError(
         type: "InternalServiceFault", code: "InternalServiceError", status: 500, message: "The gateway failed: try again.")
 }
