@@ -1,3 +1,4 @@
+import EventLoop
 import H264
 import RTP
 import StageHub
@@ -87,7 +88,7 @@ struct LayerSwitchingTests {
     @Test func `a thousand forced switches leave no gap, no jump and no picture that cannot be decoded`() throws {
         let (encoder, clock) = (Encoder(), FakeClock())
         let tap = try PublisherTapTests().tap(of: encoder.publication)
-        let feed = MediaFeed(to: RouterInbox())
+        let feed = MediaFeed(to: RouterInbox(wakeUp: .media))
         feed.want(.all)
         encoder.publication.add(tap)
         tap.add(feed)

@@ -13,7 +13,7 @@ struct MediaFeedTests {
     var pool = MediaBlockPool()
 
     init() {
-        feed = MediaFeed(to: RouterInbox())
+        feed = MediaFeed(to: RouterInbox(wakeUp: .media))
         writer = MediaFeedWriter(feed)
     }
 
@@ -41,21 +41,6 @@ struct MediaFeedTests {
         #expect(feed.drained() == [0, 1, 2, 3, 4])
         let again = pool.take()
         #expect(again?.isFree == true)
-    }
-
-    @Test(.timeLimit(.minutes(10)))
-    func `a worker whose mailbox was full is told of blocks again once it has room`() throws {
-        let loop = try EventLoop()
-        let inbox = RouterInbox()
-        var received = 0
-        let mailbox = try Mailbox<RouterMessage>(loop: loop, maximumMessages: 1) { _ in received += 1 }
-        inbox.open(mailbox.sender)
-        inbox.send(.keyframeWanted(LiveTap(number: 1, key: WatchedKey(stageID: "s", participantID: "p"), worker: 0), .video))
-        inbox.wake()
-        #expect(loop.run(until: { received == 1 }, within: .seconds(60)))
-        inbox.wake()
-        #expect(loop.run(until: { received == 2 }, within: .seconds(60)))
-        withExtendedLifetime(mailbox) {}
     }
 
     @Test mutating func `a reader that lags half a second gets nothing until it has caught up, and video from a keyframe on`()
@@ -90,7 +75,7 @@ struct MediaFeedTests {
     @Test mutating func `a feed that goes away gives back what waits in it`() throws {
         let lent = try block(0)
         do {
-            let short = MediaFeed(to: RouterInbox())
+            let short = MediaFeed(to: RouterInbox(wakeUp: .media))
             #expect(MediaFeedWriter(short).push(lent) == .handedOver)
         }
         #expect(lent.isFree)

@@ -1,4 +1,5 @@
 public import Admission
+import EventLoop
 public import GatewayMetrics
 import Refusals
 public import Settings
@@ -39,7 +40,7 @@ public final class EmbeddedRouterContext: Sendable {
             .init(
                 total: settings.maximumSubscribers, perStage: settings.subscribersPerStage,
                 perAddress: settings.subscribersPerAddress, perToken: settings.subscribersPerToken))
-        inboxes = (0..<workerCount).map { _ in RouterInbox() }
+        inboxes = (0..<workerCount).map { _ in RouterInbox(wakeUp: .media) }
     }
 
     func nextNumber() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }

@@ -3,7 +3,6 @@ import EventLoop
 import Refusals
 import Settings
 public import StageHub
-import Synchronization
 public import WebRTCTransport
 import Wire
 
@@ -142,26 +141,8 @@ import Wire
     }
 }
 
-/// The way into one worker's part of the embedded router: its mailbox, and a wake-up that is sent once until it is answered.
-final class RouterInbox: Sendable {
-    private let sender = Lock<MailboxSender<RouterMessage>?>(nil)
-    private let isAwake = Atomic<Bool>(false)
-
-    func open(_ sender: MailboxSender<RouterMessage>) { self.sender.withLock { $0 = sender } }
-
-    /// - Returns: false when the mailbox is full, gone or not there yet; the message is then dropped.
-    @discardableResult
-    func send(_ message: RouterMessage) -> Bool { sender.withLock { $0 }?.send(message) ?? false }
-
-    /// Tells the worker that a feed of its has blocks; further ones need no telling until it has looked, or could not be told.
-    func wake() {
-        guard !isAwake.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if !send(.media) { isAwake.store(false, ordering: .releasing) }
-    }
-
-    /// The worker is about to look at all its feeds.
-    func looked() { _ = isAwake.exchange(false, ordering: .acquiringAndReleasing) }
-}
+/// The way into one worker's part of the embedded router.
+typealias RouterInbox = FeedInbox<RouterMessage>
 
 /// What the publishers' and the subscribers' workers say to each other.
 enum RouterMessage: Sendable {

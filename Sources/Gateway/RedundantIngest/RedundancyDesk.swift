@@ -26,7 +26,7 @@ public final class RedundancyDesk: Sendable {
     ) {
         (self.leases, self.reports, self.board) = (leases, reports, board)
         self.metrics = RedundancyMetrics(metrics)
-        inboxes = (0..<workerCount).map { _ in JoinInbox() }
+        inboxes = (0..<workerCount).map { _ in JoinInbox(wakeUp: .media) }
     }
 
     // MARK: - Workers

@@ -2,7 +2,6 @@ import Admission
 import EventLoop
 import Refusals
 import StageHub
-import Synchronization
 
 /// One encoder's media on its way from its own worker to the one that joins its participant.
 final class EncoderFeed: Sendable {
@@ -45,26 +44,8 @@ final class EncoderFeed: Sendable {
     }
 }
 
-/// The way into one worker's part of redundant ingest: its mailbox, and a wake-up that is sent once until it is answered.
-final class JoinInbox: Sendable {
-    private let sender = Lock<MailboxSender<JoinMessage>?>(nil)
-    private let isAwake = Atomic<Bool>(false)
-
-    func open(_ sender: MailboxSender<JoinMessage>) { self.sender.withLock { $0 = sender } }
-
-    /// - Returns: false when the mailbox is full, gone or not there yet; the message is then dropped.
-    @discardableResult
-    func send(_ message: JoinMessage) -> Bool { sender.withLock { $0 }?.send(message) ?? false }
-
-    /// Tells the worker that a feed of its has blocks; further ones need no telling until it has looked, or could not be told.
-    func wake() {
-        guard !isAwake.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if !send(.media) { isAwake.store(false, ordering: .releasing) }
-    }
-
-    /// The worker is about to look at all its feeds.
-    func looked() { _ = isAwake.exchange(false, ordering: .acquiringAndReleasing) }
-}
+/// The way into one worker's part of redundant ingest.
+typealias JoinInbox = FeedInbox<JoinMessage>
 
 /// What is said to the worker that joins a participant's encoders.
 enum JoinMessage: Sendable {

@@ -1,4 +1,5 @@
 import Admission
+import EventLoop
 package import StageHub
 
 /// Two encoders and the publication that both are, the first one the source: what joining them costs, for the benchmark's steps.
@@ -7,7 +8,7 @@ package final class JoinPassage {
     private let output: JoinedOutput
 
     package init(_ encoders: [Publication], joined: Publication) {
-        let inbox = JoinInbox()
+        let inbox = JoinInbox(wakeUp: .media)
         sources = encoders.enumerated().map { index, publication in
             let feed = EncoderFeed(
                 encoder: index + 1, of: publication, joining: ParticipantKey("joined", onStage: "s"), to: inbox)
