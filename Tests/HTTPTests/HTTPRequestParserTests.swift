@@ -3,10 +3,8 @@ import TestSupport
 import Testing
 
 /// Feeds `pieces` to a fresh parser and gathers everything that comes out, pipelined requests too.
-func events(
-    _ pieces: [[UInt8]], limits: HTTPLimits = .standard, bodyLimit: Int = 100
-) throws(HTTPError) -> [HTTPRequestParser.Event] {
-    var parser = HTTPRequestParser(limits: limits) { _ in bodyLimit }
+func events(_ pieces: [[UInt8]], bodyLimit: Int = 100) throws(HTTPError) -> [HTTPRequestParser.Event] {
+    var parser = HTTPRequestParser { _ in bodyLimit }
     var events: [HTTPRequestParser.Event] = []
     for piece in pieces {
         var rest = piece[...]

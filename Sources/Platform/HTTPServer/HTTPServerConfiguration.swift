@@ -5,8 +5,6 @@ public import Wire
 
 /// What an HTTP server grants its clients. Values without a default here are the operator's to say (`Settings`).
 public struct HTTPServerConfiguration: Sendable {
-    /// Of the head: lengths and counts (`Protocols/HTTP`).
-    public var limits = HTTPLimits.standard
     /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
     public var maximumBodyLength: @Sendable (HTTPRequest) -> Int
     /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.

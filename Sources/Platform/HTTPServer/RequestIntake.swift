@@ -15,7 +15,7 @@ struct RequestIntake {
     private var hasWaitingBytes = false
 
     init(_ configuration: HTTPServerConfiguration) {
-        parser = HTTPRequestParser(limits: configuration.limits, maximumBodyLength: configuration.maximumBodyLength)
+        parser = HTTPRequestParser(maximumBodyLength: configuration.maximumBodyLength)
     }
 
     /// Whether a part of a request is there.

@@ -29,7 +29,6 @@ public struct HTTPRequestParser {
         case trailers
     }
 
-    private let limits: HTTPLimits
     private let maximumBodyLength: (HTTPRequest) -> Int
     private var state = State.requestLine
     /// The line that has begun, without its CR LF.
@@ -42,9 +41,7 @@ public struct HTTPRequestParser {
     private var bodyLimit = 0
 
     /// - Parameter maximumBodyLength: the greatest body, in bytes, for a request of which all but the body is known.
-    public init(limits: HTTPLimits = .standard, maximumBodyLength: @escaping (HTTPRequest) -> Int) {
-        (self.limits, self.maximumBodyLength) = (limits, maximumBodyLength)
-    }
+    public init(maximumBodyLength: @escaping (HTTPRequest) -> Int) { self.maximumBodyLength = maximumBodyLength }
 
     /// Whether no request has begun: a connection may be closed here without loss.
     public var isIdle: Bool { state == .requestLine && line.isEmpty }
@@ -87,7 +84,7 @@ public struct HTTPRequestParser {
             (state, lineBytes) = (.fields, 0)
         case .fields:
             if line.isEmpty { return try finishHead() }
-            guard head.headers.count < limits.maximumHeaderCount else { throw .headTooLarge }
+            guard head.headers.count < HTTPLimits.maximumHeaderCount else { throw .headTooLarge }
             try head.parseField(line)
         case .chunkSize: try startChunk()
         case .chunkEnd:
@@ -150,10 +147,12 @@ extension HTTPRequestParser {
 
     private func checkLength() throws(HTTPError) {
         switch state {
-        case .requestLine: if lineBytes > limits.maximumRequestLineLength { throw .targetTooLong }
-        case .fields: if lineBytes > limits.maximumHeaderLength { throw .headTooLarge }
+        case .requestLine: if lineBytes > HTTPLimits.maximumRequestLineLength { throw .targetTooLong }
+        case .fields: if lineBytes > HTTPLimits.maximumHeaderLength { throw .headTooLarge }
         default:
-            if line.count > limits.maximumChunkLineLength || lineBytes > limits.maximumChunkOverhead { throw .malformedChunk }
+            guard line.count <= HTTPLimits.maximumChunkLineLength, lineBytes <= HTTPLimits.maximumChunkOverhead else {
+                throw .malformedChunk
+            }
         }
     }
 
@@ -183,20 +182,15 @@ extension RawSpan {
 }
 
 /// What one request may cost before anybody knows who sends it.
-public struct HTTPLimits: Sendable {
+public enum HTTPLimits {
     /// Bytes of the request line; a signed URL or a token in a query needs some 4 KiB.
-    public var maximumRequestLineLength = 8 * 1024
+    public static let maximumRequestLineLength = 8 * 1024
     /// Bytes of all header fields together, line ends included.
-    public var maximumHeaderLength = 16 * 1024
+    public static let maximumHeaderLength = 16 * 1024
     /// Field lines; browsers send some 20.
-    public var maximumHeaderCount = 100
+    public static let maximumHeaderCount = 100
     /// Bytes of one chunk-size line; extensions are read over.
-    public var maximumChunkLineLength = 256
+    public static let maximumChunkLineLength = 256
     /// Bytes of all chunk-size lines and trailers of one request: more is a way to send much and say nothing.
-    public var maximumChunkOverhead = 16 * 1024
-
-    /// The limits of public listeners.
-    public init() {}
-    /// What every listener has.
-    public static let standard = HTTPLimits()
+    public static let maximumChunkOverhead = 16 * 1024
 }
