@@ -25,28 +25,31 @@ struct EncoderAdvice {
     /// The cure of one fault.
     func setting(for fault: ContractFault) -> String {
         switch fault {
-        case .videoCodec: pick(obs: "Video Encoder = x264 or H.264", ffmpeg: "-c:v libx264", other: "an H.264 encoder")
+        case .videoCodec: pick([.obs: "Video Encoder = x264 or H.264", .ffmpeg: "-c:v libx264"], other: "an H.264 encoder")
         case .profile(let idc): profile + (idc > SequenceParameterSet.high ? sampleFormat : "")
         case .bFrames: bFrames
-        case .interlaced: pick(ffmpeg: "-vf yadif without +ildct", other: "progressive output")
+        case .interlaced: pick([.ffmpeg: "-vf yadif without +ildct"], other: "progressive output")
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
         case .unjudgedPictures: "parameter sets before each keyframe, each slice header whole in its first packet"
         case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height):
             resolution(AdvisedPicture(under: rules, isUpright: height > width))
         case .videoBitrate: bitrate
-        case .audioCodec: pick(ffmpeg: "-c:a aac", gStreamer: "avenc_aac", other: "the audio encoder to AAC (LC, not HE)")
-        case .audioFormat: pick(obs: "48 kHz and Stereo (Settings > Audio)", ffmpeg: "-ar 48000 -ac 2", other: "48 kHz, stereo")
+        case .audioCodec: pick([.ffmpeg: "-c:a aac", .gStreamer: "avenc_aac"], other: "the audio encoder to AAC (LC, not HE)")
+        case .audioFormat:
+            pick([.obs: "48 kHz and Stereo (Settings > Audio)", .ffmpeg: "-ar 48000 -ac 2"], other: "48 kHz, stereo")
         case .missingAudio:
-            pick(ffmpeg: "an audio input, such as -f lavfi -i anullsrc, and -c:a aac", other: "an audio source (silence will do)")
-        case .missingVideo: pick(ffmpeg: "a video input and -c:v libx264", other: "a video source")
+            pick(
+                [.ffmpeg: "an audio input, such as -f lavfi -i anullsrc, and -c:a aac"],
+                other: "an audio source (silence will do)")
+        case .missingVideo: pick([.ffmpeg: "a video input and -c:v libx264"], other: "a video source")
         case .undescribedVideo:
-            pick(ffmpeg: "-flags +global_header", other: "the encoder to send SPS and PPS in an AVC sequence header")
+            pick([.ffmpeg: "-flags +global_header"], other: "the encoder to send SPS and PPS in an AVC sequence header")
         case .undescribedAudio:
-            pick(ffmpeg: "-bsf:a aac_adtstoasc", other: "the encoder to send an AudioSpecificConfig in an AAC sequence header")
+            pick([.ffmpeg: "-bsf:a aac_adtstoasc"], other: "the encoder to send an AudioSpecificConfig in an AAC sequence header")
         case .duration: "a new stream"
         case .audioBitrate:
             pick(
-                ffmpeg: "-b:a \(kilobits(rules.audioBitrate.limit))k",
+                [.ffmpeg: "-b:a \(kilobits(rules.audioBitrate.limit))k"],
                 other: "the audio bitrate to \(kilobits(rules.audioBitrate.limit)) kbit/s")
         case .frameRate: frameRate
         case .keyframeInterval: keyframeInterval
@@ -56,75 +59,71 @@ struct EncoderAdvice {
     private var profile: String {
         let name = rules.profile.limit.contains(.main) ? "main" : "baseline"
         return pick(
-            obs: "Profile = \(name)", ffmpeg: "-profile:v \(name)", vMix: "Profile = \(name)", larix: "AVC profile = \(name)",
-            gStreamer: "caps video/x-h264,profile=\(name == "main" ? name : "constrained-baseline")",
-            browser: "an H.264 codec with profile-level-id 42e01f", other: "the H.264 profile to \(name)")
+            [
+                .obs: "Profile = \(name)", .ffmpeg: "-profile:v \(name)", .vMix: "Profile = \(name)",
+                .larix: "AVC profile = \(name)",
+                .gStreamer: "caps video/x-h264,profile=\(name == "main" ? name : "constrained-baseline")",
+                .browser: "an H.264 codec with profile-level-id 42e01f",
+            ], other: "the H.264 profile to \(name)")
     }
 
     /// The profiles above High are chosen for the samples: x264, for one, starts in no lower one with those.
     private var sampleFormat: String {
-        pick(obs: ", Color Format = NV12 (Settings > Advanced)", ffmpeg: " -pix_fmt yuv420p", other: ", with 8 bits and 4:2:0")
+        pick(
+            [.obs: ", Color Format = NV12 (Settings > Advanced)", .ffmpeg: " -pix_fmt yuv420p"], other: ", with 8 bits and 4:2:0")
     }
 
     private var bFrames: String {
         pick(
-            obs: isX264
-                ? "x264 Options = bframes=0"
-                : "B-Frames = 0 and Look-ahead off (x264: x264 Options = bframes=0, Apple VT: Use B-Frames off)",
-            ffmpeg: "-bf 0", ivsSDK: "usesBFrames = false (Android: setUseBFrames(false))",
-            gStreamer: "x264enc bframes=0", other: "B-frames to 0 and look-ahead to off")
+            [
+                .obs: isX264
+                    ? "x264 Options = bframes=0"
+                    : "B-Frames = 0 and Look-ahead off (x264: x264 Options = bframes=0, Apple VT: Use B-Frames off)",
+                .ffmpeg: "-bf 0", .ivsSDK: "usesBFrames = false (Android: setUseBFrames(false))",
+                .gStreamer: "x264enc bframes=0",
+            ], other: "B-frames to 0 and look-ahead to off")
     }
 
     /// To ffmpeg no second `-vf`, which would take the place of the first.
     private func resolution(_ picture: AdvisedPicture) -> String {
         pick(
-            obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)", ffmpeg: "-s \(picture)",
-            browser: "a video constraint of \(picture)", other: "the output resolution to \(picture)")
+            [
+                .obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)", .ffmpeg: "-s \(picture)",
+                .browser: "a video constraint of \(picture)",
+            ], other: "the output resolution to \(picture)")
     }
 
     private var frameRate: String {
         let rate = min(max(30, rules.frameRate.minimum), rules.frameRate.maximum)
-        return pick(obs: "FPS = \(rate) (Settings > Video)", ffmpeg: "-r \(rate)", other: "\(rate) frames a second")
+        return pick([.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "-r \(rate)"], other: "\(rate) frames a second")
     }
 
     private var bitrate: String {
         // Encoders overshoot what they are set to: leave them three tenths.
         let rate = kilobits(rules.videoBitrate.limit) * 7 / 10
         if hasLayers {
-            return pick(ffmpeg: "-b:v \(rate)k in all", other: "the bitrates of all layers to \(rate) kbit/s together")
+            return pick([.ffmpeg: "-b:v \(rate)k in all"], other: "the bitrates of all layers to \(rate) kbit/s together")
         }
         return pick(
-            obs: "Rate Control = CBR, Bitrate = \(rate) Kbps", ffmpeg: "-b:v \(rate)k -maxrate \(rate)k -bufsize \(rate)k",
-            browser: "maxBitrate = \(rate)000", other: "a constant video bitrate of \(rate) kbit/s")
+            [
+                .obs: "Rate Control = CBR, Bitrate = \(rate) Kbps", .ffmpeg: "-b:v \(rate)k -maxrate \(rate)k -bufsize \(rate)k",
+                .browser: "maxBitrate = \(rate)000",
+            ], other: "a constant video bitrate of \(rate) kbit/s")
     }
 
     private var keyframeInterval: String {
         let seconds = ContractFault.short(rules.keyframeInterval.limit.inSeconds)
         return pick(
-            obs: "Keyframe Interval = \(seconds) s", ffmpeg: #"-force_key_frames "expr:gte(t,n_forced*\#(seconds))""#,
-            larix: "Keyframe frequency = \(seconds)", gStreamer: "key-int-max = \(seconds) times the frame rate",
+            [
+                .obs: "Keyframe Interval = \(seconds) s", .ffmpeg: #"-force_key_frames "expr:gte(t,n_forced*\#(seconds))""#,
+                .larix: "Keyframe frequency = \(seconds)", .gStreamer: "key-int-max = \(seconds) times the frame rate",
+            ],
             other: "the keyframe interval to \(seconds) s")
     }
 
     private func kilobits(_ bits: Int) -> Int { bits / 1_000 }
 
-    private func pick(
-        obs: String? = nil, ffmpeg: String? = nil, vMix: String? = nil, larix: String? = nil, ivsSDK: String? = nil,
-        gStreamer: String? = nil, browser: String? = nil, other: String
-    ) -> String {
-        let own: String? =
-            switch family {
-            case .obs: obs
-            case .ffmpeg: ffmpeg
-            case .vMix: vMix
-            case .larix: larix
-            case .ivsSDK: ivsSDK
-            case .gStreamer: gStreamer
-            case .browser: browser
-            case .wirecast, .unknown: nil
-            }
-        return own ?? other
-    }
+    private func pick(_ own: [EncoderFamily: String], other: String) -> String { own[family] ?? other }
 }
 
 /// Which program encodes, as far as its flashVer or User-Agent tells: settings have other names in each.
