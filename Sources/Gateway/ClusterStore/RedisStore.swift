@@ -45,17 +45,15 @@ public final class RedisStore: GatewayStore {
     ///
     /// - Parameter directory: the data directory, which the caller has locked.
     /// - Parameter webhooks: names of the receivers for whom this node's events are kept until they took them.
-    /// - Parameter living: participants that another process of this gateway keeps.
     /// - Parameter seeding: changes that are made before anybody reads. It may run again, if another node seeds meanwhile.
     /// - Throws: `.cannotOpen` when the database does not answer, is encrypted with another key, or a file cannot be opened.
     public init(
         _ settings: RedisStoreSettings, directory: String, webhooks: [String] = [],
-        sparing living: Set<LivingParticipant> = [],
         seeding: (inout StateTransaction) throws -> Void = { _ in }, observers: Observers = Observers()
     ) throws(StoreError) {
         let inbox = StoreInbox()
         local = try EmbeddedStore(
-            directory: directory, webhooks: webhooks, retention: settings.events.retention, sparing: living,
+            directory: directory, webhooks: webhooks, retention: settings.events.retention,
             observers: observers.local(inbox))
         let process = "\(settings.node):\(Identifier.random(8))"
         let (snapshot, runIDs) = try DatabaseOpening(settings, process: process).load(seeding: seeding)
