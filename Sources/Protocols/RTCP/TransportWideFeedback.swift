@@ -15,6 +15,9 @@ public struct TransportWideFeedback: Equatable, Sendable {
     /// Since the one before (the reference time for the first), in units of 250 µs; nil for a packet that did not come.
     public var arrivalDeltas: [Int16?]
 
+    /// Nanoseconds of a unit of `referenceTime`, and of one of `arrivalDeltas`.
+    @inlinable public static var referenceUnit: Int64 { 64_000_000 }
+    @inlinable public static var deltaUnit: Int64 { 250_000 }
     /// 16 bits count the statuses.
     public static let maximumStatuses = 0xFFFF
     /// Read from one packet: two seconds at 8.5 Mbit/s, where receivers tell several times a second. Two bytes can name 8,191

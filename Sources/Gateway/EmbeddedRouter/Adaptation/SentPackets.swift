@@ -61,7 +61,7 @@ struct SentPackets {
         delivered.reserveCapacity(feedback.arrivalDeltas.count)
         for delta in feedback.arrivalDeltas {
             // Wrapping: the reference time is the viewer's to choose.
-            if let delta { arrival &+= Int64(delta) * Self.deltaUnit }
+            if let delta { arrival &+= Int64(delta) * TransportWideFeedback.deltaUnit }
             if let (sent, byteCount) = take(number) {
                 delivered.append(
                     DeliveredPacket(number: number, sent: sent, arrival: delta.map { _ in arrival }, byteCount: byteCount))
@@ -86,7 +86,6 @@ struct SentPackets {
     /// The count is a power of two.
     private func place(of number: Int64) -> Int { Int(number) & (entries.count - 1) }
 
-    private static let deltaUnit: Int64 = 250_000
     /// A fifth of a second at 2.5 Mbit/s. Where feedback takes longer, there is more room.
     static let initialCount = 64
     /// Two seconds at 8.5 Mbit/s.
@@ -103,6 +102,6 @@ private struct WrappingReferenceTime {
         let step = last.map { Int64(((reference &- Int32(truncatingIfNeeded: $0)) << 8) >> 8) } ?? Int64(reference)
         let unwrapped = (last ?? 0) &+ step
         last = unwrapped
-        return unwrapped &* 64_000_000
+        return unwrapped &* TransportWideFeedback.referenceUnit
     }
 }

@@ -39,7 +39,7 @@ struct TransportArrivals {
             return nil
         }
         // 64 ms units, then 250 µs steps: rounded down together, so that errors do not add up.
-        let reference = first.nanoseconds / Self.referenceUnit
+        let reference = first.nanoseconds / TransportWideFeedback.referenceUnit
         let deltas = deltas(since: reference)
         guard !deltas.isEmpty else { return nil }
         arrivals.removeFirst(deltas.count)
@@ -53,7 +53,7 @@ struct TransportArrivals {
 
     /// As far as one feedback can tell.
     private func deltas(since reference: Int64) -> [Int16?] {
-        var previous = reference * (Self.referenceUnit / Self.deltaUnit)
+        var previous = reference * (TransportWideFeedback.referenceUnit / TransportWideFeedback.deltaUnit)
         var deltas: [Int16?] = []
         deltas.reserveCapacity(arrivals.count)
         for arrival in arrivals {
@@ -61,7 +61,7 @@ struct TransportArrivals {
                 deltas.append(nil)
                 continue
             }
-            let ticks = arrival.nanoseconds / Self.deltaUnit
+            let ticks = arrival.nanoseconds / TransportWideFeedback.deltaUnit
             guard let delta = Int16(exactly: ticks - previous) else { break }  // over 8 s: the next feedback tells of it
             deltas.append(delta)
             previous = ticks
@@ -69,9 +69,6 @@ struct TransportArrivals {
         return deltas
     }
 
-    /// Nanoseconds of a feedback's reference time, and of one step of its deltas (the draft's section 3.1).
-    private static let referenceUnit: Int64 = 64_000_000
-    private static let deltaUnit: Int64 = 250_000
     private static let fastCount = 40
     /// Our timer may be this early.
     private static let slack: Duration = .milliseconds(5)
