@@ -39,8 +39,6 @@ public enum SRTPProfile: UInt16, Sendable, CaseIterable {
     public var masterKeyByteCount: Int { 16 }
     /// Bytes of the master salt.
     public var masterSaltByteCount: Int { self == .aeadAES128GCM ? 12 : 14 }
-    /// Bytes that protection adds to an RTP packet.
-    public var tagByteCount: Int { self == .aeadAES128GCM ? 16 : 10 }
     /// The name in OpenSSL's profile lists and, without its prefix, in `a=crypto`.
     public var opensslName: String { self == .aeadAES128GCM ? "SRTP_AEAD_AES_128_GCM" : "SRTP_AES128_CM_SHA1_80" }
     /// The suite name of SDES (RFC 4568 §6.2.1, RFC 7714 §14.1).

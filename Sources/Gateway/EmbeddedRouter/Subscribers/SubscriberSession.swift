@@ -135,11 +135,10 @@ final class SubscriberSession: TransportSession {
 
     private func report(_ track: inout SubscriberTrack?, at now: MonotonicTime) {
         var writer = ByteWriter(reserving: 64)
-        let isWritten = track?.writeReport(at: now, wall: wallTime(of: now), into: &writer) ?? false
+        let wall = WallTime(nanosecondsSince1970: now.nanoseconds) + wallOffset
+        let isWritten = track?.writeReport(at: now, wall: wall, into: &writer) ?? false
         if isWritten { transport.sendControl(writer.bytes) }
     }
-
-    private func wallTime(of time: MonotonicTime) -> WallTime { WallTime(nanosecondsSince1970: time.nanoseconds) + wallOffset }
 
     // MARK: - Feedback
 
