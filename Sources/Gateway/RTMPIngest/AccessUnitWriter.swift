@@ -22,7 +22,7 @@ final class AccessUnitWriter {
 
     /// Takes new parameter sets, and tells the sinks of the first of each.
     /// - Parameter others: further ones that must stand before IDR pictures too, sequence parameter sets first.
-    func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]] = []) {
+    func setParameterSets(sps: [UInt8], pps: [UInt8], others: [[UInt8]]) {
         packetizer.setParameterSets([sps] + others + [pps])
         publication.setFormat(.h264(sps: sps, pps: pps), of: track)
     }

@@ -36,7 +36,7 @@ final class RedisConnection {
 
     /// - Parameter serverName: whom TLS asks for; the address where it is nil.
     init(
-        loop: EventLoop, address: SocketAddress, tls: TLSContext? = nil, serverName: String? = nil, limits: RedisLimits
+        loop: EventLoop, address: SocketAddress, tls: TLSContext?, serverName: String?, limits: RedisLimits
     ) throws(SystemError) {
         (self.loop, self.limits, remoteAddress) = (loop, limits, address)
         stream = try TCPStream(loop: loop, connectingTo: address, tls: tls, serverName: serverName)
