@@ -41,20 +41,15 @@ struct OutputMachine {
         case nil: break
         }
         let count = book.storedCount
-        if count > 0, !isOver {
+        if count > 0, !isOver || !book.hasStarted {
             if playlistCount != count { return .storePlaylist(isFinal: false) }
             if !hasMultivariant { return .storeMultivariant(isFinal: false) }
+            if !book.hasStarted { return .conclude(.active) }
         }
-        if count > 0, !book.hasStarted { return startedStep(count) }
         if let thumbnail = book.waitingThumbnails.first { return .storeThumbnail(thumbnail.number) }
         if hasLatest { return .storeLatestThumbnail }
         if book.hasStoredThumbnail, book.header.media == .thumbnailsAlone, !book.hasStarted { return .conclude(.active) }
         return isOver ? lastStep(count) : nil
-    }
-
-    private func startedStep(_ count: Int) -> Step {
-        if playlistCount != count { return .storePlaylist(isFinal: false) }
-        return hasMultivariant ? .conclude(.active) : .storeMultivariant(isFinal: false)
     }
 
     private func lastStep(_ count: Int) -> Step {
