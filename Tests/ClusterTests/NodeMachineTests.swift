@@ -227,7 +227,7 @@ struct NodeMachineTests {
         #expect(machine.answered(renew, nil, sentAt: now, now).isEmpty)
         let later = machine.timePassed(now + .seconds(60))
         #expect(later.allSatisfy { if case .end = $0 { false } else { true } })
-        let lost = machine.answered(renew, .renewed([.lost(to: "b", generation: 6)]), sentAt: now, now)
+        let lost = machine.answered(renew, .renewed([.lost(generation: 6)]), sentAt: now, now)
         #expect(lost.contains(.end(LeaseIdentity(key, generation: 5), .takenOver)))
         // What is lost is not given back.
         #expect(machine.release(LeaseIdentity(key, generation: 5)).isEmpty)

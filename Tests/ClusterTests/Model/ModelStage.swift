@@ -109,7 +109,7 @@ extension ModelServer.Stage {
         guard let lease = leases[item.participantID] else { return .ok }
         if let next = revived[item.participantID], lease.ending == nil { return .revived(generation: next) }
         if lease.generation > item.generation, revived[item.participantID] == nil {
-            return .lost(to: lease.node, generation: lease.generation)
+            return .lost(generation: lease.generation)
         }
         return lease.ending.map { .end($0) } ?? .ok
     }

@@ -47,10 +47,8 @@ enum ClusterAnswer: Equatable, Sendable {
     /// What the server found of one lease that it was asked to renew.
     enum Renewal: Equatable, Sendable {
         case ok
-        /// - Parameters:
-        ///   - to: the node that has the participant's lease now.
-        ///   - generation: of that lease.
-        case lost(to: String, generation: UInt64)
+        /// Another node has the participant's lease now, under this generation.
+        case lost(generation: UInt64)
         /// It is held still, and has to end.
         case end(LeaseEnding)
         /// The history may say that it left: it goes on under this generation.
@@ -191,7 +189,7 @@ extension ClusterAnswer.Renewal {
         case ("ok", 1): self = .ok
         case ("lost", 3):
             guard let generation = LeaseIdentity.generation(words[2]) else { return nil }
-            self = .lost(to: words[1], generation: generation)
+            self = .lost(generation: generation)
         case ("end", 3):
             guard let code = Int(words[1]) else { return nil }
             self = .end(LeaseEnding(code: code, words: words[2]))

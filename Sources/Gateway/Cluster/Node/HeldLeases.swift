@@ -142,7 +142,7 @@ extension HeldLeases {
     private mutating func follow(_ result: ClusterAnswer.Renewal, of lease: LeaseIdentity) -> [ClusterAction] {
         switch result {
         case .ok: return []
-        case .lost(_, let generation):
+        case .lost(let generation):
             lose(lease.key, to: generation)
             return [.end(lease, .takenOver)]
         case .end(let ending): return [.end(lease, LeaseEnd(ending))]

@@ -2,7 +2,7 @@ import HTTP
 
 /// What the watch page's paths name.
 enum WatchResource: Equatable {
-    case page(stageID: String)
+    case page
     case events(stageID: String)
     case asset(WatchAsset)
 
@@ -12,7 +12,7 @@ enum WatchResource: Equatable {
         let name = segments[1]
         guard !name.isEmpty, name.utf8.count <= Self.maximumStageIDLength else { return nil }
         switch segments.count {
-        case 2: self = .page(stageID: name)
+        case 2: self = .page
         case 3 where segments[2] == "events": self = .events(stageID: name)
         case 3:
             guard name == "assets", let asset = WatchAsset(rawValue: segments[2]) else { return nil }

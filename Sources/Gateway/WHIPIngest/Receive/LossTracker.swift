@@ -6,8 +6,8 @@ import Wire
 struct LossTracker {
     enum Arrival: Equatable {
         case inOrder
-        /// Missing until now; `wasAsked` when a NACK brought it, `age` since the gap was seen.
-        case late(wasAsked: Bool, age: Duration)
+        /// Missing until now; `wasAsked` when a NACK brought it.
+        case late(wasAsked: Bool)
         /// Missing until now, and so late that receivers would only wait for it: it counts as lost.
         case tooLate
         case duplicate
@@ -107,8 +107,9 @@ struct LossTracker {
         return arrival
     }
 
+    /// - Parameter age: since the gap was seen.
     private static func late(wasAsked: Bool, age: Duration) -> Arrival {
-        age > maximumLateness ? .tooLate : .late(wasAsked: wasAsked, age: age)
+        age > maximumLateness ? .tooLate : .late(wasAsked: wasAsked)
     }
 
     /// Gives up what has been missing for too long, or was asked for in vain.

@@ -88,7 +88,7 @@ final class MediaReceiver {
     func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> Outcome {
         guard let received = unsafe reception.receive(packet, at: now) else { return .nothing }
         let outlet = outlet
-        if case .late(let wasAsked, _) = received.arrival { noteLate(wasAsked: wasAsked) }
+        if case .late(let wasAsked) = received.arrival { noteLate(wasAsked: wasAsked) }
         if received.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
         let publication = outlet.publication
