@@ -123,7 +123,7 @@ struct ContractLayersTests {
         var feeder = StreamFeeder(.accessUnits, product: "Lavf61")
         feeder.monitor.name(layers: Self.names)
         Self.feed(layers, 0, to: &feeder)
-        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment)
+        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment.arrival)
         for number in 1..<60 { Self.feed(layers, number, to: &feeder) }
         #expect(
             feeder.sentence
@@ -319,7 +319,7 @@ struct ContractLayersTests {
         var other = Self.stream(1_920, 1_080, bytesPerPicture: 60_000)
         (other.sps.profileIDC, other.sliceType) = (100, { $0 % 3 == 0 ? 5 : 6 })
         var feeder = StreamFeeder(form)
-        other.sps.bytes.withUnsafeBytes { feeder.monitor.parameterSet($0.bytes, layer: place, at: feeder.moment) }
+        other.sps.bytes.withUnsafeBytes { feeder.monitor.parameterSet($0.bytes, layer: place, at: feeder.moment.arrival) }
         for number in 0..<300 { feeder.feed(layers: [0: SyntheticStream().accessUnit(number), place: other.accessUnit(number)]) }
         #expect(feeder.news == [])
         #expect(feeder.monitor.sightings.table.first { $0.rule == .maximumResolution }?.seen == "1280x720 pixels")

@@ -22,7 +22,7 @@ struct ContractMonitorAudioTests {
     @Test(arguments: configurations)
     func `judges the sequence header`(_ name: String, _ bytes: [UInt8], _ rule: ContractRule?) throws {
         var feeder = StreamFeeder(.accessUnits)
-        feeder.monitor.audioConfiguration(try AudioSpecificConfig(parsing: bytes.span.bytes), at: feeder.moment)
+        feeder.monitor.audioConfiguration(try AudioSpecificConfig(parsing: bytes.span.bytes), at: feeder.moment.arrival)
         for number in 0..<90 { feeder.feed(SyntheticStream().accessUnit(number)) }
         #expect(feeder.faults.first?.rule == rule)
     }
@@ -30,7 +30,7 @@ struct ContractMonitorAudioTests {
     @Test(arguments: ["HEVC", "AV1"])
     func `other video codecs are refused at once by name`(_ name: String) {
         var feeder = StreamFeeder(.accessUnits, product: "FMLE/3.0 (compatible; Lavf63.1.102)")
-        feeder.monitor.videoCodecAnnounced(name, at: feeder.moment)
+        feeder.monitor.videoCodecAnnounced(name, at: feeder.moment.arrival)
         feeder.takeNews()
         #expect(feeder.sentence == "\(name) video (allowed: H.264): give ffmpeg -c:v libx264.")
     }
@@ -40,8 +40,8 @@ struct ContractMonitorAudioTests {
         var rules = ContractSettings()
         (rules[.audioCodec], rules[.videoCodec], rules[.tracks]) = (former, former, .off)
         var (audio, video) = (StreamFeeder(.accessUnits, rules: rules), StreamFeeder(.accessUnits, rules: rules))
-        audio.monitor.audioCodecAnnounced("MP3", at: audio.moment)
-        video.monitor.videoCodecAnnounced("HEVC", at: video.moment)
+        audio.monitor.audioCodecAnnounced("MP3", at: audio.moment.arrival)
+        video.monitor.videoCodecAnnounced("HEVC", at: video.moment.arrival)
         (rules[.audioCodec], rules[.videoCodec]) = (.disconnect, .disconnect)
         audio.monitor.apply(rules)
         video.monitor.apply(rules)
@@ -56,7 +56,7 @@ struct ContractMonitorAudioTests {
         var stream = SyntheticStream()
         stream.sps.profileIDC = 100
         var feeder = StreamFeeder(.accessUnits)
-        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment)
+        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment.arrival)
         for number in 0..<90 { feeder.feed(stream.accessUnit(number)) }
         #expect(feeder.faults.map(\.rule) == [.videoProfile, .audioCodec])
         #expect(feeder.sentence?.contains("MP3 audio") ?? false)
@@ -65,7 +65,7 @@ struct ContractMonitorAudioTests {
     @Test
     func `MP3 without pictures is told after two seconds`() {
         var feeder = StreamFeeder(.accessUnits)
-        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment)
+        feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment.arrival)
         feeder.pass(1.9)
         #expect(feeder.news == [])
         feeder.pass(2.1)

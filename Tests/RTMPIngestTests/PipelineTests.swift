@@ -277,24 +277,22 @@ final class FakeInspector: MediaInspector {
     private(set) var layers: Set<UInt8> = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 
-    func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    func foundVideoCodec(_ name: String, arrival: MonotonicTime) -> Refusal? {
         Refusal(.internalError, sentence: name)
     }
-    func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    func foundAudioCodec(_ name: String, arrival: MonotonicTime) -> Refusal? {
         Refusal(.internalError, sentence: name)
     }
-    func videoConfigured(
-        _ parameterSets: [[UInt8]], layer: UInt8, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal? { nil }
-    func audioConfigured(_ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
-    func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func videoConfigured(_ parameterSets: [[UInt8]], layer: UInt8, arrival: MonotonicTime) -> Refusal? { nil }
+    func audioConfigured(_ configuration: AudioSpecificConfig, arrival: MonotonicTime) -> Refusal? { nil }
+    func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? { nil }
     func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
         layers.insert(layer)
         units += found.units.map { Array($0) }
         return refusal
     }
     func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
-    func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { nil }
+    func audioNotDecodable(arrival: MonotonicTime) -> Refusal? { nil }
     func unreadableVideo(arrival: MonotonicTime) { unreadable.insert(.video) }
     func unreadableAudio(arrival: MonotonicTime) { unreadable.insert(.audio) }
     func timePassed(_ now: MonotonicTime) -> Refusal? { refusal }

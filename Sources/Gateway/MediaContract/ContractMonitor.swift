@@ -101,15 +101,15 @@ public struct ContractMonitor {
 
 extension ContractMonitor {
     /// The codec that signalling names, when it is not H.264: refused by name, at once.
-    public mutating func videoCodecAnnounced(_ name: String, at moment: MediaMoment) {
-        mediaCame(at: moment.arrival)
+    public mutating func videoCodecAnnounced(_ name: String, at now: MonotonicTime) {
+        mediaCame(at: now)
         foreignVideo = name
-        findings.found(.videoCodec(name: name), at: moment.arrival)
+        findings.found(.videoCodec(name: name), at: now)
     }
 
     /// A parameter set from signalling (AVC sequence header). Judged when a picture uses it.
-    public mutating func parameterSet(_ nalUnit: RawSpan, layer: UInt8 = 0, at moment: MediaMoment) {
-        mediaCame(at: moment.arrival)
+    public mutating func parameterSet(_ nalUnit: RawSpan, layer: UInt8, at now: MonotonicTime) {
+        mediaCame(at: now)
         if Int(layer) < video.count { video[Int(layer)].parameterSet(nalUnit) }
     }
 
@@ -142,26 +142,26 @@ extension ContractMonitor {
 
 extension ContractMonitor {
     /// The codec that signalling names, when it is neither AAC nor Opus.
-    public mutating func audioCodecAnnounced(_ name: String, at moment: MediaMoment) {
-        mediaCame(at: moment.arrival)
-        audio.announced(.audioCodec(name: name), at: moment.arrival, &findings)
+    public mutating func audioCodecAnnounced(_ name: String, at now: MonotonicTime) {
+        mediaCame(at: now)
+        audio.announced(.audioCodec(name: name), at: now, &findings)
     }
 
     /// The AAC sequence header.
-    public mutating func audioConfiguration(_ configuration: AudioSpecificConfig, at moment: MediaMoment) {
-        mediaCame(at: moment.arrival)
-        audio.configured(configuration, at: moment.arrival, &findings)
+    public mutating func audioConfiguration(_ configuration: AudioSpecificConfig, at now: MonotonicTime) {
+        mediaCame(at: now)
+        audio.configured(configuration, at: now, &findings)
     }
 
     /// The decoder found another rate than the sequence header says: SBR inside what claims to be AAC-LC.
-    public mutating func hiddenReplicationFound(at moment: MediaMoment) {
-        audio.announced(.audioCodec(name: "HE-AAC"), at: moment.arrival, isFinal: true, &findings)
+    public mutating func hiddenReplicationFound(at now: MonotonicTime) {
+        audio.announced(.audioCodec(name: "HE-AAC"), at: now, isFinal: true, &findings)
     }
 
     /// The sequence start of Opus by Enhanced RTMP.
-    public mutating func opusConfiguration(channelCount: Int, at moment: MediaMoment) {
-        mediaCame(at: moment.arrival)
-        audio.opusConfigured(channelCount: channelCount, at: moment.arrival, &findings)
+    public mutating func opusConfiguration(channelCount: Int, at now: MonotonicTime) {
+        mediaCame(at: now)
+        audio.opusConfigured(channelCount: channelCount, at: now, &findings)
     }
 
     /// One AAC frame or Opus packet.

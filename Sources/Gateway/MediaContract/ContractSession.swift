@@ -38,33 +38,29 @@ public final class ContractSession {
 
     // MARK: RTMP
 
-    public func foundVideoCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        monitor.videoCodecAnnounced(name, at: moment(mediaTime, arrival))
+    public func foundVideoCodec(_ name: String, arrival: MonotonicTime) -> Refusal? {
+        monitor.videoCodecAnnounced(name, at: arrival)
         return news(at: arrival)
     }
 
-    public func foundAudioCodec(_ name: String, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        monitor.audioCodecAnnounced(name, at: moment(mediaTime, arrival))
+    public func foundAudioCodec(_ name: String, arrival: MonotonicTime) -> Refusal? {
+        monitor.audioCodecAnnounced(name, at: arrival)
         return news(at: arrival)
     }
 
     /// The parameter sets of a sequence header, judged when a picture uses them.
-    public func videoConfigured(
-        _ parameterSets: [[UInt8]], layer: UInt8 = 0, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal? {
-        for set in parameterSets { unsafe monitor.parameterSet(set.span.bytes, layer: layer, at: moment(mediaTime, arrival)) }
+    public func videoConfigured(_ parameterSets: [[UInt8]], layer: UInt8 = 0, arrival: MonotonicTime) -> Refusal? {
+        for set in parameterSets { unsafe monitor.parameterSet(set.span.bytes, layer: layer, at: arrival) }
         return news(at: arrival)
     }
 
-    public func audioConfigured(
-        _ configuration: AudioSpecificConfig, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal? {
-        monitor.audioConfiguration(configuration, at: moment(mediaTime, arrival))
+    public func audioConfigured(_ configuration: AudioSpecificConfig, arrival: MonotonicTime) -> Refusal? {
+        monitor.audioConfiguration(configuration, at: arrival)
         return news(at: arrival)
     }
 
-    public func opusConfigured(channelCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        monitor.opusConfiguration(channelCount: channelCount, at: moment(mediaTime, arrival))
+    public func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? {
+        monitor.opusConfiguration(channelCount: channelCount, at: arrival)
         return news(at: arrival)
     }
 
@@ -72,7 +68,8 @@ public final class ContractSession {
     public func accessUnit(
         _ found: NALUnitList, layer: UInt8 = 0, mediaTime: Duration, arrival: MonotonicTime
     ) -> Refusal? {
-        let moment = moment(mediaTime, arrival)
+        let ticks = mediaTime.nanoseconds / 1_000 * 9 / 100  // 90 kHz
+        let moment = MediaMoment(mediaTime: ticks, arrival: arrival)
         return look(at: arrival) { $0.accessUnit(found, layer: layer, at: moment) }
     }
 
@@ -82,8 +79,8 @@ public final class ContractSession {
     }
 
     /// The transcoder cannot make Opus of what claims to be AAC-LC.
-    public func audioNotDecodable(mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        monitor.hiddenReplicationFound(at: moment(mediaTime, arrival))
+    public func audioNotDecodable(arrival: MonotonicTime) -> Refusal? {
+        monitor.hiddenReplicationFound(at: arrival)
         return news(at: arrival)
     }
 
@@ -134,10 +131,6 @@ public final class ContractSession {
 
     /// The publish is over: what was seen of it stands.
     public func ended() { standing.note(monitor.sightings) }
-
-    private func moment(_ mediaTime: Duration, _ arrival: MonotonicTime) -> MediaMoment {
-        MediaMoment(mediaTime: mediaTime.nanoseconds / 1_000 * 9 / 100, arrival: arrival)
-    }
 
     /// Shows the monitor something, and asks for its news within the same access to it.
     @inline(__always)

@@ -55,7 +55,7 @@ final class AudioTrackFeed {
         message.counters.unsupported += 1
         guard refusedCodec != codec else { return nil }
         refusedCodec = codec
-        return inspector?.foundAudioCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
+        return inspector?.foundAudioCodec(codec.name, arrival: message.arrival)
     }
 
     /// Takes a sequence header.
@@ -76,8 +76,7 @@ final class AudioTrackFeed {
             return nil
         }
         guard new != config else { return nil }
-        let refusal = inspector?.audioConfigured(new, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
-        if let refusal { return refusal }
+        if let refusal = inspector?.audioConfigured(new, arrival: message.arrival) { return refusal }
         (config, carriesOpus) = (new, false)
         // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
         stream =
@@ -92,8 +91,7 @@ final class AudioTrackFeed {
             message.counters.malformed += 1
             return nil
         }
-        let refusal = inspector?.opusConfigured(
-            channelCount: Int(head.channelCount), mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
+        let refusal = inspector?.opusConfigured(channelCount: Int(head.channelCount), arrival: message.arrival)
         if let refusal { return refusal }
         (config, carriesOpus, stream) = (nil, true, nil)
         // In this order, by which who keeps audio as it came hears once what that is now.
@@ -151,7 +149,7 @@ final class AudioTrackFeed {
             unsafe writer.write(packet, at: ticks, tickCount: Self.transcodedPacketTicks, arrival: now())
         case .failed:
             stream = nil
-            failure = inspector?.audioNotDecodable(mediaTime: lastMediaTime ?? .zero, arrival: now())
+            failure = inspector?.audioNotDecodable(arrival: now())
         }
     }
 

@@ -66,8 +66,7 @@ final class VideoTrackFeed {
             let pps = record.pictureParameterSets.first
         else { return nil }
         let refusal = inspector?.videoConfigured(
-            record.sequenceParameterSets + record.pictureParameterSets, layer: place.track.layer,
-            mediaTime: lastMediaTime ?? .zero, arrival: now)
+            record.sequenceParameterSets + record.pictureParameterSets, layer: place.track.layer, arrival: now)
         if let refusal { return refusal }
         if let size {
             publication.setPictureSize(

@@ -96,11 +96,7 @@ final class VideoTracks {
         others.removeAll { $0 === feed }
         main = feed
         places.mainTrackIs(feed.trackID)
-        if let codec = main.refusedCodec,
-            let refusal = inspector?.foundVideoCodec(codec.name, mediaTime: .zero, arrival: now)
-        {
-            return refusal
-        }
+        if let codec = main.refusedCodec, let refusal = inspector?.foundVideoCodec(codec.name, arrival: now) { return refusal }
         return assignPlaces(at: now)
     }
 
@@ -108,9 +104,7 @@ final class VideoTracks {
     private func refuse(_ codec: VideoCodec, of feed: VideoTrackFeed, _ message: inout MediaMessage) -> Refusal? {
         message.counters.unsupported += 1
         guard feed.isNews(codec) else { return nil }
-        guard feed !== main else {
-            return inspector?.foundVideoCodec(codec.name, mediaTime: lastMediaTime ?? .zero, arrival: message.arrival)
-        }
+        guard feed !== main else { return inspector?.foundVideoCodec(codec.name, arrival: message.arrival) }
         places.refused(feed.trackID, codec: codec.name)
         return assignPlaces(at: message.arrival)
     }

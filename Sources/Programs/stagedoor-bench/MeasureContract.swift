@@ -122,7 +122,7 @@ struct MeasureContract: ParsableCommand {
             let record = try? unsafe AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5)).span.bytes)
         else { return nil }
         let sets = record.sequenceParameterSets + record.pictureParameterSets
-        return session.videoConfigured(sets, mediaTime: mediaTime, arrival: arrival)
+        return session.videoConfigured(sets, arrival: arrival)
     }
 
     private static func arrival(round: Int, _ duration: Int, _ due: Int64) -> MonotonicTime {
