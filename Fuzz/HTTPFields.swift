@@ -9,7 +9,7 @@ enum HTTPFieldsFuzz {
     private static let trusted = [IPNetwork("127.0.0.1")!]
 
     static func run(_ bytes: UnsafeRawBufferPointer) {
-        var parser = HTTPRequestParser { _ in 4096 }
+        var parser = HTTPRequestParser(maximumBodyLength: 4096)
         guard case .request(let request)? = try? parser.receive(bytes.bytes).event else { return }
         for segment in request.pathSegments ?? [] {
             precondition(PercentEncoding.decode(PercentEncoding.encode(segment)) == segment, "a segment changed in writing")

@@ -11,7 +11,7 @@ enum HTTPRequestFuzz {
     }
 
     private static func outcome(_ text: [UInt8], step: Int) -> [HTTPRequestParser.Event] {
-        var parser = HTTPRequestParser { _ in 4096 }
+        var parser = HTTPRequestParser(maximumBodyLength: 4096)
         var events: [HTTPRequestParser.Event] = []
         for start in stride(from: 0, to: text.count, by: step) {
             var rest = text[start..<min(text.count, start + step)]

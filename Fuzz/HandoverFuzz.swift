@@ -21,7 +21,7 @@ enum HandoverFuzz {
 
     /// As a request on the public listener: its length bounds the message's, and it arrives as it was.
     private static func passOn(_ input: [UInt8]) {
-        var parser = HTTPRequestParser { _ in 65_536 }
+        var parser = HTTPRequestParser(maximumBodyLength: 65_536)
         guard case .request(let request)? = try? parser.receive(input.span.bytes).event else { return }
         guard let encoded = MessageCodec.encode(Message.request(number: 1, HandedRequest(request))) else {
             preconditionFailure("a request that is too long to be passed on")

@@ -10,7 +10,7 @@ enum SignatureV4Fuzz {
     private static let owner = "AKIDEXAMPLE"
 
     static func run(_ bytes: UnsafeRawBufferPointer) {
-        var parser = HTTPRequestParser { _ in 4096 }
+        var parser = HTTPRequestParser(maximumBodyLength: 4096)
         guard case .request(let request)? = try? parser.receive(bytes.bytes).event else { return }
         let signer = try? verifier.verify(request, now: now) { id in
             id == owner ? Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY") : nil

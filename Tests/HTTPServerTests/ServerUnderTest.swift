@@ -27,7 +27,7 @@ final class ServerUnderTest {
         _ change: (inout HTTPServerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = HTTPServerConfiguration.ofTests
-        configuration.maximumBodyLength = { _ in 1000 }
+        configuration.maximumBodyLength = 1000
         change(&configuration)
         loop = try EventLoop()
         let inbox = Inbox()

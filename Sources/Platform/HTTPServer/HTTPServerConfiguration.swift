@@ -5,8 +5,8 @@ public import Wire
 
 /// What an HTTP server grants its clients. Values without a default here are the operator's to say (`Settings`).
 public struct HTTPServerConfiguration: Sendable {
-    /// The greatest body in bytes; asked when the head is known, so that too large a body is refused before it is read.
-    public var maximumBodyLength: @Sendable (HTTPRequest) -> Int
+    /// The greatest body in bytes; too large a one is refused before it is read, where its length is said.
+    public var maximumBodyLength: Int
     /// From a connection's, then from a request's first byte to its last: absolute, so that dribbling wins nothing.
     public var requestTimeout: Duration
     /// Between requests, and for a client to take an answer: as long again as often as it took enough of it (`AnswerPace`).
@@ -28,13 +28,11 @@ public struct HTTPServerConfiguration: Sendable {
     /// Put on every answer that does not have them: no page of ours is shown in another one's frame.
     public var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"]
 
-    /// - Parameter maximumBodyLength: in bytes, the same for every request.
     public init(
         requestTimeout: Duration, idleTimeout: Duration, maximumBodyLength: Int, maximumConnections: Int,
         maximumConnectionsPerAddress: Int
     ) {
-        (self.requestTimeout, self.idleTimeout) = (requestTimeout, idleTimeout)
-        self.maximumBodyLength = { _ in maximumBodyLength }
+        (self.requestTimeout, self.idleTimeout, self.maximumBodyLength) = (requestTimeout, idleTimeout, maximumBodyLength)
         (self.maximumConnections, self.maximumConnectionsPerAddress) = (maximumConnections, maximumConnectionsPerAddress)
     }
 

@@ -4,10 +4,10 @@ import Wire
 ///
 /// Bytes go in as they come; out come whole requests, and the moments at which a client waits for `100 Continue`. What two parsers
 /// could read differently is refused, since that is how requests are smuggled: repeated or conflicting lengths, bare LF, folded
-/// fields, white space before colons, unknown codings. Memory is bounded by the limits and, for bodies, by the closure that is asked
-/// once the head is known. After an error the connection must be closed.
+/// fields, white space before colons, unknown codings. Memory is bounded by `HTTPLimits` and, for bodies, by the caller. After an
+/// error the connection must be closed.
 ///
-///     var parser = HTTPRequestParser { request in request.path == "/whip" ? 65_536 : 0 }
+///     var parser = HTTPRequestParser(maximumBodyLength: 65_536)
 ///     let (count, event) = try parser.receive(bytes)  // bytes behind `count` are given again
 ///     if case .request(let request)? = event { answer(request) }
 public struct HTTPRequestParser {
@@ -29,7 +29,7 @@ public struct HTTPRequestParser {
         case trailers
     }
 
-    private let maximumBodyLength: (HTTPRequest) -> Int
+    private let maximumBodyLength: Int
     private var state = State.requestLine
     /// The line that has begun, without its CR LF.
     private var line: [UInt8] = []
@@ -38,10 +38,9 @@ public struct HTTPRequestParser {
     private var head = HTTPRequestHead()
     /// The request whose body is being read.
     private var request: HTTPRequest?
-    private var bodyLimit = 0
 
-    /// - Parameter maximumBodyLength: the greatest body, in bytes, for a request of which all but the body is known.
-    public init(maximumBodyLength: @escaping (HTTPRequest) -> Int) { self.maximumBodyLength = maximumBodyLength }
+    /// - Parameter maximumBodyLength: the greatest body, in bytes.
+    public init(maximumBodyLength: Int) { self.maximumBodyLength = maximumBodyLength }
 
     /// Whether no request has begun: a connection may be closed here without loss.
     public var isIdle: Bool { state == .requestLine && line.isEmpty }
@@ -101,14 +100,13 @@ public struct HTTPRequestParser {
 
     private mutating func finishHead() throws(HTTPError) -> Event? {
         let request = try head.makeRequest()
-        bodyLimit = maximumBodyLength(request)
         let framing = try head.framing()
         let expectsContinue = try head.expectsContinue()
         (self.request, head, lineBytes) = (request, HTTPRequestHead(), 0)
         switch framing {
         case .none: return finish()
         case .length(let length):
-            guard length <= bodyLimit else { throw .bodyTooLarge }
+            guard length <= maximumBodyLength else { throw .bodyTooLarge }
             if length == 0 { return finish() }
             state = .body(remaining: length)
         case .chunked: state = .chunkSize
@@ -171,7 +169,7 @@ extension HTTPRequestParser {
         let rest = line[digits.endIndex...]
         guard (1...8).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";") else { throw .malformedChunk }
         let size = digits.reduce(0) { $0 << 4 | Int($1.hexadecimalValue ?? 0) }
-        guard size <= bodyLimit - (request?.body.count ?? 0) else { throw .bodyTooLarge }
+        guard size <= maximumBodyLength - (request?.body.count ?? 0) else { throw .bodyTooLarge }
         state = size == 0 ? .trailers : .chunk(remaining: size)
     }
 }

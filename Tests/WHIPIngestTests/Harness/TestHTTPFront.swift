@@ -22,7 +22,7 @@ final class TestHTTPFront {
 
     private final class Connection {
         let stream: TCPStream
-        var parser = HTTPRequestParser { _ in 200_000 }
+        var parser = HTTPRequestParser(maximumBodyLength: 200_000)
 
         init(_ stream: TCPStream) { self.stream = stream }
     }
