@@ -90,7 +90,7 @@ extension ClusterRouter {
         if let node = nodes[endpoint] { return node }
         let node = ClusterPrimary(endpoint, link: makeLink(.primary) { [endpoint] }, maximumWaiting: maximumWaiting)
         nodes[endpoint] = node
-        node.link.onUp = { [unowned self, unowned node] _ in
+        node.link.onUp = { [unowned self, unowned node] in
             node.linkChanged()
             changed()
         }

@@ -24,7 +24,7 @@ final class ClusterTopology {
 
     init(link: Link) {
         self.link = link
-        link.onUp = { [unowned self] _ in
+        link.onUp = { [unowned self] in
             arrival = self.link.loop.now  // not the argument, which the link would hold: itself
             ask()
         }

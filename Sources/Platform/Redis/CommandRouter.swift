@@ -55,7 +55,7 @@ final class PrimaryRouter: CommandRouter {
 
     private init(watch: SentinelWatch?, makeLink: @escaping () -> Link) {
         (self.watch, self.makeLink, link) = (watch, makeLink, makeLink())
-        link.onUp = { [unowned self] _ in onChange() }
+        link.onUp = { [unowned self] in onChange() }
         link.onAway = { [unowned self] in
             fault = $0
             onChange()

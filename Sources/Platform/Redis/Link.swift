@@ -3,7 +3,7 @@ import Wire
 
 /// Keeps one greeted connection to a server alive: carries out what its lifecycle says.
 final class Link {
-    var onUp: (RedisServerIdentity) -> Void = { _ in }
+    var onUp: () -> Void = {}
     /// The connection is lost, or an attempt to get one failed: once for each attempt.
     var onAway: (RedisFault) -> Void = { _ in }
 
@@ -140,7 +140,7 @@ extension Link {
         connection.onClosed = { [unowned self] in lose(.ended(identity.address, $0)) }
         lifecycle.established(at: loop.now)
         heartbeat = loop.schedule(after: .zero, repeating: settings.limits.heartbeat) { [unowned self] in beat() }
-        onUp(identity)
+        onUp()
     }
 
     /// A silent server is found before it is needed, and a primary that was demoted before it refuses a write.

@@ -27,7 +27,7 @@ public final class RedisSubscription {
     ) {
         precondition(!channels.isEmpty, "somebody listens to something")
         (self.channels, self.link, self.onChange, self.onMessage) = (channels, link, onChange, onMessage)
-        link.onUp = { [unowned self] _ in subscribe() }
+        link.onUp = { [unowned self] in subscribe() }
         link.onAway = { [unowned self] in wentAway($0) }
         link.start()
     }
@@ -36,7 +36,7 @@ public final class RedisSubscription {
 
     /// Ends it; no handler is called any more.
     public func close() {
-        (link.onUp, link.onAway) = ({ _ in }, { _ in })
+        (link.onUp, link.onAway) = ({}, { _ in })
         isListening = false
         link.close()
     }
