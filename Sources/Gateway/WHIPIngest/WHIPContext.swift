@@ -11,15 +11,15 @@ public final class WHIPContext: Sendable {
     public let transport: TransportContext
     public let directory = SessionDirectory()
     let leases: any PublishLeases
-    let reports: (any PublishReports)?
+    let reports: any PublishReports
     /// Told of refusals; the publication's host follows publishes there.
-    let board: SessionBoard?
+    let board: SessionBoard
     let metrics: WHIPMetrics
     let takeovers = Lock<TakeoverGuard>(TakeoverGuard())
 
     public init(
-        transport: TransportContext, leases: any PublishLeases, reports: (any PublishReports)? = nil,
-        board: SessionBoard? = nil, metrics: WHIPMetrics
+        transport: TransportContext, leases: any PublishLeases, reports: any PublishReports, board: SessionBoard,
+        metrics: WHIPMetrics
     ) {
         (self.transport, self.leases) = (transport, leases)
         (self.reports, self.board, self.metrics) = (reports, board, metrics)
@@ -52,7 +52,7 @@ public final class WHIPContext: Sendable {
         SessionLog.ended(entry)
         metrics.ended(entry.story, reason)
         if case .refused(let refusal) = reason {
-            board?.note(
+            board.note(
                 RefusedAttempt(
                     refusal, of: entry.grant, by: .whip, from: entry.source, userAgent: entry.userAgent,
                     wasLive: entry.story.contains(.leaseGranted), sessionID: entry.id))
@@ -64,7 +64,7 @@ public final class WHIPContext: Sendable {
     private func perform(_ actions: [PublishMachine.Action]) {
         for action in actions {
             switch action {
-            case .fail(let lease, let refusal): reports?.publishFailed(lease, refusal)
+            case .fail(let lease, let refusal): reports.publishFailed(lease, refusal)
             // A lease that was taken over is of an older generation and changes nothing; that of a pending session which a
             // newer POST replaced is nobody's yet.
             case .release(let lease): leases.release(lease)
@@ -89,7 +89,7 @@ public final class WHIPContext: Sendable {
         object["source"] = .string(entry.source.description)
         object["userAgent"] = .string(entry.userAgent)
         var story = entry.story.json.object
-        story?["warnings"] = board?.session(id: id)?.warningsJSON ?? []
+        story?["warnings"] = board.session(id: id)?.warningsJSON ?? []
         object["story"] = story.map { .object($0) }
         object["media"] = entry.figures?.json
         return .object(object)

@@ -104,7 +104,7 @@ public final class WHIPEndpoint {
     private func note(_ refusal: Refusal, of request: HTTPRequest) {
         SessionLog.refused(refusal, from: request.source, userAgent: request.userAgent, of: nil)
         guard Self.isOffer(request), refusal.code != .tooManyRequests else { return }
-        context.board?.note(RefusedAttempt(refusal, of: nil, by: .whip, from: request.source, userAgent: request.userAgent))
+        context.board.note(RefusedAttempt(refusal, of: nil, by: .whip, from: request.source, userAgent: request.userAgent))
     }
 
     /// A session was answered: it ends when nobody claims it in time.

@@ -144,10 +144,10 @@ final class WHIPPost {
         if let entry {
             context.transport.end(entry, .refused(refusal))
         } else {
-            context.board?.note(
+            context.board.note(
                 RefusedAttempt(refusal, of: grant, by: .whip, from: request.source, userAgent: request.userAgent))
         }
-        if let grant { context.reports?.publishRefused(grant, protocol: .whip, refusal) }
+        if let grant { context.reports.publishRefused(grant, protocol: .whip, refusal) }
         var headers = HTTPHeaders()
         if refusal.code == .repeatedViolation, let grant, let seconds = endpoint.host?.retryAfter(for: grant) {
             headers["Retry-After"] = "\(seconds)"

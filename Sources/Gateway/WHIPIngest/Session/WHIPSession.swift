@@ -45,7 +45,7 @@ final class WHIPSession: TransportSession {
             case .start(let grant, let lease): start(grant, lease)
             case .release(let lease): context.leases.release(lease)
             case .refuse(let refusal, let grant):
-                if let grant { context.reports?.publishRefused(grant, protocol: .whip, refusal) }
+                if let grant { context.reports.publishRefused(grant, protocol: .whip, refusal) }
                 end(.refused(refusal))
             // Those of its POST, which is answered, and of ends, which begin at the transport.
             case .authorize, .examine, .enterQueue, .look, .leaveQueue, .prepare, .stop, .fail, .giveWay: break
@@ -108,7 +108,7 @@ final class WHIPSession: TransportSession {
         guard !rids.isEmpty else { return }
         let sentence = "Not forwarded: simulcast layer \(rids.joined(separator: ", ")): there are three before it."
         SessionLog.passedOver(entry, sentence)
-        context.board?.note(lease, warnedBy: "simulcast", sentence)
+        context.board.note(lease, warnedBy: "simulcast", sentence)
     }
 
     private func end(_ reason: SessionEnd) { transport.end(reason) }
@@ -149,7 +149,7 @@ final class WHIPSession: TransportSession {
     /// A second of pictures, or of audio alone: the publish is real.
     private func reportStart() {
         guard let publication else { return }
-        context.reports?.publishStarted(publication.lease)
+        context.reports.publishStarted(publication.lease)
         publication.started()
     }
 
