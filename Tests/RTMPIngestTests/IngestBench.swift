@@ -152,10 +152,9 @@ final class IngestBench {
         authorizer = TableAuthorizer(keys.reduce(into: [:]) { $0[$1] = Self.grant })
         gate = AdmissionGate(before: authorizer)
         pool = try TranscodingPool(threadCount: 1)
-        var environment = RTMPIngestEnvironment(
-            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases,
+        let environment = RTMPIngestEnvironment(
+            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases, board: board,
             metrics: MetricsRegistry())
-        environment.board = board
         ingest = try RTMPIngest(
             loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool))
         ingest.host = host

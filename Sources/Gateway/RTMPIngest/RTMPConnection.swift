@@ -241,7 +241,7 @@ final class RTMPConnection {
             refusal, of: grant, by: ingestProtocol, from: source, userAgent: story.userAgent,
             wasLive: session != nil, sessionID: session)
         attempt.credentialHash = credentialHash
-        ingest.environment.board?.note(attempt)
+        ingest.environment.board.note(attempt)
         reject(refusal)
     }
 

@@ -190,20 +190,20 @@ public struct RTMPIngestEnvironment: Sendable {
     public var leases: any PublishLeases
     public var reports: (any PublishReports)?
     /// Told of refusals; the publication's host follows publishes there.
-    public var board: SessionBoard?
+    public var board: SessionBoard
     public var admission: ConnectionAdmission
     /// Publishes on all workers that wait for the lease of a live key.
     let queue = PublishQueue()
     public var metrics: MetricsRegistry
 
     public init(
-        settings: RTMPSettings, limits: LimitSettings = LimitSettings(), trustedProxies: [IPNetwork] = [],
-        authorizer: any Authorizer, leases: any PublishLeases, reports: (any PublishReports)? = nil, metrics: MetricsRegistry,
+        settings: RTMPSettings, limits: LimitSettings, trustedProxies: [IPNetwork], authorizer: any Authorizer,
+        leases: any PublishLeases, reports: (any PublishReports)? = nil, board: SessionBoard, metrics: MetricsRegistry,
         trust: AddressTrust? = nil
     ) {
         (self.settings, self.trustedProxies) = (settings, trustedProxies)
         (self.authorizer, self.leases) = (authorizer, leases)
-        (self.reports, self.metrics) = (reports, metrics)
+        (self.reports, self.board, self.metrics) = (reports, board, metrics)
         admission = ConnectionAdmission(
             maximumOpen: settings.maximumConnections, maximumCount: limits.unauthenticatedConnections,
             maximumPerAddress: limits.connectionsPerAddress, trust: trust)

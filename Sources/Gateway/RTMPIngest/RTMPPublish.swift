@@ -180,7 +180,7 @@ final class RTMPPublish {
     /// The session's story tells which of the encoder's tracks nobody gets.
     private func note(_ lease: PublishLease, passedOver sentence: String) {
         connection.story.log(.info, "rtmp_tracks_passed_over", ["sentence": .string(sentence)])
-        ingest.environment.board?.note(lease, warnedBy: "multitrack", sentence)
+        ingest.environment.board.note(lease, warnedBy: "multitrack", sentence)
     }
 
     private func stop(_ reason: SessionEnd) {

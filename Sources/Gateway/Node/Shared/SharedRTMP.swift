@@ -26,13 +26,11 @@ struct SharedRTMP: Sendable {
             "stagedoor_transcoding_dropped_frames_total",
             "Frames of sound not transcoded: a thread was half a second behind, or they came faster than sound."
         ) { Double(transcoding.droppedFrameCount) }
-        var environment = RTMPIngestEnvironment(
+        environment = RTMPIngestEnvironment(
             settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
-            authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, metrics: instruments.metrics,
-            trust: admission.trust)
-        environment.board = records.board
-        (self.environment, shares) = (environment, ConnectionShares(workerCount: workerCount))
-        opus = configuration.transcoding
+            authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, board: records.board,
+            metrics: instruments.metrics, trust: admission.trust)
+        (shares, opus) = (ConnectionShares(workerCount: workerCount), configuration.transcoding)
     }
 }
 
