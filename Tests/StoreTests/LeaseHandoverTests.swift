@@ -31,11 +31,14 @@ struct LeaseHandoverTests {
     }
 
     private func claim(
-        _ participant: String, on leases: EmbeddedLeases, _ holder: Holder = Holder(), takeOver: Bool = false
+        _ participant: String, on leases: EmbeddedLeases, _ holder: Holder = Holder(), takeOver: Bool = false,
+        by ingestProtocol: IngestProtocol = .rtmp
     ) -> ClaimAnswer {
         let answer = Lock<ClaimAnswer?>(nil)
         let grant = PublishGrant(participantID: participant, stageARN: stage.arn, stageID: stage.id, credentialHash: "h")
-        leases.claimPublish(grant, protocol: .rtmp, holder: holder, takeOver: takeOver) { new in answer.withLock { $0 = new } }
+        leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) { new in
+            answer.withLock { $0 = new }
+        }
         return answer.withLock { $0 } ?? .refused(Refusal(.internalError))
     }
 
@@ -158,6 +161,22 @@ struct LeaseHandoverTests {
         #expect(table.isHeldHere(StageParticipant("p", of: stage.arn)))
         table.release(new)
         #expect(!table.isHeldHere(StageParticipant("p", of: stage.arn)))
+        next.close()
+    }
+
+    @Test func `a publish that is taken over in the other process goes on in the history, with its encoder`() async throws {
+        let old = try lease("p")
+        let (next, table) = try await succeed(Lock([]), Lock([]))
+        guard case .granted(let new) = claim("p", on: table, takeOver: true, by: .whip) else {
+            return #expect(Bool(false), "taken over")
+        }
+        leases.end(old, .takenOver)
+        leases.release(old)
+        table.publishStarted(new)
+        let (arn, session) = (stage.arn, new.stageSessionID)
+        let participant = try await next.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        #expect(participant?.ingestProtocol == "WHIP" && participant?.isConnected == true)
+        #expect(try await names(of: "p", in: next).count == 2, "it joined and started, and has not left")
         next.close()
     }
 

@@ -191,8 +191,13 @@ extension EmbeddedLeases {
         }
     }
 
-    /// Ends the publish of exactly this lease.
-    public func end(_ lease: PublishLease, _ reason: LeaseEnd) { holder(of: lease)?.end(reason) }
+    /// Ends the publish of exactly this lease, as the process says that has the table. A publish that was taken over there goes on
+    /// there: its former session has nothing to tell the history.
+    public func end(_ lease: PublishLease, _ reason: LeaseEnd) {
+        let holder = holder(of: lease)
+        if reason == .takenOver { forget(lease) }
+        holder?.end(reason)
+    }
 
     /// When the holder of each lease last made progress.
     public var progress: [(lease: PublishLease, at: MonotonicTime)] {

@@ -25,7 +25,7 @@ struct HeldPublish {
     private(set) var wasTest = false
     /// The generation by which the history knows it, where that is not the lease's own (`revive`).
     private var revivedGeneration: UInt64?
-    /// The generation by which the history was told of its participant last; nil where another process told it.
+    /// The generation by which the history was told of its participant last; nil before that.
     private var toldGeneration: UInt64?
     /// Another session goes on with it, and the history still has what the former said of itself.
     private var isPassedOn = false
@@ -138,6 +138,8 @@ extension HeldPublish {
     init(_ handed: HandedLease, holder: any LeaseHolder) {
         self.init(handed.lease, handed.grant, handed.ingestProtocol, holder: holder, joinedAt: handed.joinedAt)
         (isAnnounced, isPublishing) = (handed.isAnnounced, handed.isPublishing)
+        // The other process may have told it by an older one: a node that is alone keeps none with its participants.
+        toldGeneration = isAnnounced ? generation : nil
     }
 
     func handed(in session: StageSession, isSessionRecorded: Bool) -> HandedLease {
