@@ -1,3 +1,4 @@
+import AAC
 import H264
 import Refusals
 import Settings
@@ -70,6 +71,27 @@ struct ContractStandingTests {
         #expect(Self.row(.videoProfile, of: feeder)?.action == .warn)
         for number in 0..<60 { feeder.feed(SyntheticStream().accessUnit(number)) }
         #expect(Self.row(.videoProfile, of: feeder)?.isKept == true, "other parameter sets")
+    }
+
+    @Test
+    func `audio that was of another codec is judged anew where the known one comes again, and where Opus follows`() throws {
+        var rules = ContractSettings()
+        rules[.audioCodec] = .warn
+        var feeder = StreamFeeder(.accessUnits, rules: rules)
+        let bytes: [UInt8] = [0x12, 0x08]
+        let lowComplexity = try AudioSpecificConfig(parsing: bytes.span.bytes)
+        feeder.monitor.audioConfiguration(lowComplexity, at: feeder.moment.arrival)
+        for isOpus in [false, true] {
+            feeder.monitor.audioCodecAnnounced("MP3", at: feeder.moment.arrival)
+            #expect(Self.row(.audioCodec, of: feeder)?.isKept == false)
+            if isOpus {
+                feeder.monitor.opusConfiguration(channelCount: 2, at: feeder.moment.arrival)
+            } else {
+                feeder.monitor.audioConfiguration(lowComplexity, at: feeder.moment.arrival)
+            }
+            #expect(Self.row(.audioCodec, of: feeder)?.isKept == true)
+            #expect(Self.row(.audioCodec, of: feeder)?.seen == (isOpus ? "Opus" : "AAC-LC"))
+        }
     }
 
     @Test

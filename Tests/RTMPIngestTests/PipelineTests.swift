@@ -258,6 +258,9 @@ struct PipelineTests {
         #expect(rig.video([0x90] + Array("hvc1".utf8) + [1]) == Refusal(.internalError, sentence: "HEVC (H.265)"))
         #expect(rig.video([0x91] + Array("hvc1".utf8) + [0, 0, 0, 1]) == nil, "A codec is told once")
         #expect(rig.audio([0x2F, 1]) == Refusal(.internalError, sentence: "MP3"))
+        #expect(rig.audio([0x2F, 1]) == nil)
+        rig.audio([0xAF, 0, 0x11, 0x88])
+        #expect(rig.audio([0x2F, 1]) == Refusal(.internalError, sentence: "MP3"), "Another one came in between")
         rig.video(Self.sequenceHeader)
         inspector.refusesFrames = true
         #expect(rig.video(Self.idr) != nil)

@@ -26,14 +26,15 @@ struct AudioState {
     }
 
     mutating func configured(_ new: AudioSpecificConfig, at now: MonotonicTime, _ findings: inout ContractFindings) {
-        announcedFault = nil
-        guard new != configuration else { return }
-        configuration = new
+        // What was announced in between makes a known one news.
+        guard new != configuration || announcedFault != nil else { return }
+        (configuration, announcedFault) = (new, nil)
         judgeConfiguration(at: now, &findings)
     }
 
     mutating func opusConfigured(channelCount: Int, at now: MonotonicTime, _ findings: inout ContractFindings) {
-        announcedFault = nil
+        (configuration, announcedFault) = (nil, nil)
+        findings.judgedAnew([.audioCodec, .audioFormat])
         guard channelCount > Self.maximumChannelCount else { return }
         announced(.audioFormat(sampleRate: 48_000, channelCount: channelCount), at: now, &findings)
     }

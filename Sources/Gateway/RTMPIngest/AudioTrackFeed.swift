@@ -75,9 +75,10 @@ final class AudioTrackFeed {
             message.counters.malformed += 1
             return nil
         }
-        guard new != config else { return nil }
+        // A codec that was refused in between makes a known one news.
+        guard new != config || refusedCodec != nil else { return nil }
         if let refusal = inspector?.audioConfigured(new, arrival: message.arrival) { return refusal }
-        (config, carriesOpus) = (new, false)
+        (config, carriesOpus, refusedCodec) = (new, false, nil)
         // What a relaxed contract lets pass beside AAC-LC is recorded, not transcoded.
         stream =
             new.isLowComplexity ? transcoder.open(new, allowance: allowance) { [weak self] in self?.received($0) } : nil
@@ -93,7 +94,7 @@ final class AudioTrackFeed {
         }
         let refusal = inspector?.opusConfigured(channelCount: Int(head.channelCount), arrival: message.arrival)
         if let refusal { return refusal }
-        (config, carriesOpus, stream) = (nil, true, nil)
+        (config, carriesOpus, refusedCodec, stream) = (nil, true, nil, nil)
         // In this order, by which who keeps audio as it came hears once what that is now.
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         publication.setSourceAudioFormat(nil)
