@@ -57,6 +57,14 @@ struct DatagramLinkTests {
         #expect(near.sent < DatagramLink.maximumWaiting * 2)
     }
 
+    @Test func `what the kernel refuses is dropped and counted`() throws {
+        // Nobody keeps the other end.
+        let link = DatagramLink(loop: loop, descriptor: try DescriptorMessage.makePair().0)
+        let source = try #require(SocketAddress("192.0.2.1:4711"))
+        ([1, 2, 3] as [UInt8]).withUnsafeBytes { link.send($0, from: source, to: nil) }
+        #expect(link.dropped == 1 && link.sent == 0)
+    }
+
     @Test func `too long a datagram is dropped`() throws {
         send([UInt8](repeating: 0, count: 2_049), try #require(SocketAddress("192.0.2.1:1")))
         #expect(near.dropped == 1 && near.sent == 0)

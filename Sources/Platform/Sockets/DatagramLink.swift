@@ -23,9 +23,9 @@ public final class DatagramLink {
     public var onDatagram: (Datagram) -> Void = { _ in }
     /// Called after the last datagram of what was read at once.
     public var onBatchEnd: () -> Void = {}
-    /// Datagrams passed on.
+    /// Datagrams that the kernel took.
     public private(set) var sent = 0
-    /// Datagrams that the limit or the kernel did not take.
+    /// Datagrams that a limit or the kernel refused.
     public private(set) var dropped = 0
 
     private let loop: EventLoop
@@ -60,27 +60,27 @@ public final class DatagramLink {
             dropped += 1
             return
         }
-        sent += 1
         var header = LinkHeader(source: source, local: local)
-        if waiting.isEmpty {
-            let status = unsafe withUnsafeBytes(of: &header.words) { unsafe transmit($0, payload) }
-            if status || errno != EAGAIN { return }
-        }
+        if waiting.isEmpty, unsafe withUnsafeBytes(of: &header.words, { unsafe transmit($0, payload) }) { return }
         waiting.append(unsafe withUnsafeBytes(of: &header.words) { unsafe Array($0) + Array(payload) })
         awaitWritable()
     }
 
+    /// - Returns: false where the pair is full, and the datagram has to wait.
     private func transmit(_ header: UnsafeRawBufferPointer, _ payload: UnsafeRawBufferPointer) -> Bool {
         var vectors = unsafe [
             iovec(iov_base: UnsafeMutableRawPointer(mutating: header.baseAddress), iov_len: header.count),
             iovec(iov_base: UnsafeMutableRawPointer(mutating: payload.baseAddress), iov_len: payload.count),
         ]
-        return unsafe vectors.withUnsafeMutableBufferPointer { vectors in
+        let status = unsafe vectors.withUnsafeMutableBufferPointer { vectors in
             var message = unsafe msghdr()
             unsafe message.msg_iov = vectors.baseAddress
             unsafe message.msg_iovlen = vectors.count
-            return unsafe sendmsg(descriptor.number, &message, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) >= 0
+            return unsafe sendmsg(descriptor.number, &message, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
         }
+        if status < 0, errno == EAGAIN { return false }
+        if status < 0 { dropped += 1 } else { sent += 1 }
+        return true
     }
 
     private func awaitWritable() {
@@ -91,11 +91,10 @@ public final class DatagramLink {
     private func flush() {
         var count = 0
         while count < waiting.count {
-            let isSent = unsafe waiting[count].withUnsafeBytes {
+            let isDone = unsafe waiting[count].withUnsafeBytes {
                 unsafe transmit($0, UnsafeRawBufferPointer(start: nil, count: 0))
             }
-            // Nobody is there any more: the rest goes nowhere either.
-            if !isSent, errno == EAGAIN { break }
+            if !isDone { break }
             count += 1
         }
         waiting.removeFirst(count)
