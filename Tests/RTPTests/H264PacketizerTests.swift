@@ -89,6 +89,11 @@ struct H264PacketizerTests {
         #expect(Self.packetize(units).map(\.bytes) == units)
     }
 
+    @Test func `a picture parameter set without a sequence parameter set stands behind those of the stream`() {
+        let units: [[UInt8]] = [[0x68, 0xCF], Self.nalUnit(0x65, count: 9)]
+        #expect(Self.packetize(units).map(\.bytes) == [[0x78, 0, 4] + Self.sps + [0, 2] + Self.pps] + units)
+    }
+
     @Test func `other pictures go alone`() {
         #expect(Self.packetize([[0x41, 1]]) == [Payload(bytes: [0x41, 1], isLast: true)])
         #expect(Self.packetize([]).isEmpty)

@@ -56,8 +56,9 @@
     public mutating func append(_ nalUnit: UnsafeRawBufferPointer, emit: (H264Payload) -> Void) {
         guard let header = unsafe nalUnit.first else { return }
         switch header & NALType.mask {
-        case NALType.sps, NALType.pps: hasParameterSets = true
-        case NALType.idr where !hasParameterSets:
+        case NALType.sps: hasParameterSets = true
+        // A picture set without a sequence set may be newer than the stream's: it stands behind those.
+        case NALType.pps where !hasParameterSets, NALType.idr where !hasParameterSets:
             hasParameterSets = true  // the picture's other slices need none
             if unsafe !aggregated.isEmpty { unsafe push(H264Payload(body: UnsafeRawBufferPointer(aggregated)), emit) }
         default: break
