@@ -213,6 +213,30 @@ struct RedisStoreTests {
         try await eventually { try await node.read { try $0.events(after: 0, limit: 9).count } == 2 }
     }
 
+    /// They may be on another server of a cluster than the check key.
+    @Test
+    func `servers that have lost the lists alone are not believed either, until these are made anew`() async throws {
+        let bench = try ClusterBench()
+        let losses = Lock(0)
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in
+            if case .away(let reason) = notice, reason.contains("has lost") { losses.withLock { $0 += 1 } }
+        }
+        let node = try bench.node("a", observers: observers)
+        try await node.write { transaction in
+            transaction.put(ClusterBench.stage("one"))
+            transaction.setSetting("name", to: Secret("value"))
+        }
+        _ = try bench.ask("DEL", "sd:{index}:stages", "sd:{index}:settings", "sd:{changes}")
+        try await eventually { losses.withLock { $0 == 1 } }
+        await #expect(throws: StoreError.away) { try await node.write { $0.put(ClusterBench.stage("two")) } }
+        #expect(node.state.stages.count == 1)
+        let mended = try IndexRepair(bench.settings("doctor")).run()
+        #expect(mended == 2)
+        try await eventually { node.store.statistics.reloads > 0 }
+        #expect(node.state.stages.count == 1)
+    }
+
     /// Else the log's last word would be that they are back.
     @Test
     func `that servers have lost everything is told again once they are back without it`() async throws {

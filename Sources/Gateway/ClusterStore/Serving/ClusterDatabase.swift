@@ -80,8 +80,15 @@ final class ClusterDatabase {
         }
     }
 
-    /// Whether the database is this cluster's: one that was and has lost its data is not.
-    func isOurs() throws(StoreError) -> Bool {
+    /// Whether the database is this cluster's still, and has not lost its data. The lists of records may be on another server than
+    /// the check key; some of their settings always stay.
+    func hasData() throws(StoreError) -> Bool {
+        guard try isOurs() else { return false }
+        guard copy.state.records.contains(where: { if case .setting = $0 { true } else { false } }) else { return true }
+        return try !loader.listings(of: .settings).isEmpty
+    }
+
+    private func isOurs() throws(StoreError) -> Bool {
         let key = loader.schema.check
         return try loader.server.ask(.init("GET", .init(key)), key: key).text == loader.codec.cipher.check
     }

@@ -190,12 +190,12 @@ extension StoreThread {
 
     /// Servers that came back empty may be restored: until then nobody's stage is gone, and nothing that is live ends.
     private func hasData() throws(StoreError) -> Bool {
-        let isOurs = try database.isOurs()
-        if isOurs == isLost {
-            isLost = !isOurs
-            outlets.onNotice(isOurs ? .back : .away(reason: Self.lost))
+        let hasData = try database.hasData()
+        if hasData == isLost {
+            isLost = !hasData
+            outlets.onNotice(hasData ? .back : .away(reason: Self.lost))
         }
-        return isOurs
+        return hasData
     }
 
     private static let lost = "it has lost the platform's data: restore it, or restart a node to begin with nothing"
