@@ -10,7 +10,8 @@ redis.call('EXPIRE', KEYS[4], ARGV[4])
 if isTooLate(record, generation) then return done('', ARGV[4]) end
 if record and generation < tonumber(record.generation) then return done('', ARGV[4]) end
 local about = cjson.decode(ARGV[8])
--- Who was only turned away until now joins now. What an earlier version wrote does not say so, and keeps its time.
+-- Who was only turned away until now joins now. What an earlier version wrote does not say so, and keeps its time; who joined
+-- there after this version turned it away, and has not published, joins here once more.
 local joins = ARGV[6] == '1' and record and record.joined == false and not (record.connected or record.published)
 if record and record.about.firstJoinTime and not joins then about.firstJoinTime = record.about.firstJoinTime end
 if record and about.ingestProtocol == '' then

@@ -1,7 +1,7 @@
 import Recording
 import Store
 
-/// The register of recordings in a cluster's store.
+/// The register of recordings in a cluster's store, which goes by stages' ids: their ARNs may have another region than today's.
 struct StoredRegister: RecordingRegister {
     let node: String
     let store: any GatewayStore
