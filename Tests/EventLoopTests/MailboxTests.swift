@@ -40,6 +40,18 @@ struct MailboxTests {
         #expect(received == [0, 1, 2, 3, 4, 5])
     }
 
+    @Test func `what waits is received without the loop, once`() throws {
+        let loop = try EventLoop()
+        var received: [Int] = []
+        let box = try Mailbox<Int>(loop: loop) { received.append($0) }
+        for number in 1...3 { box.sender.send(number) }
+        box.deliver()
+        #expect(received == [1, 2, 3])
+        box.sender.send(4)
+        #expect(loop.run(until: { received.count == 4 }, within: .seconds(60)))
+        #expect(received == [1, 2, 3, 4])
+    }
+
     @Test func `a full mailbox and a mailbox that is gone refuse`() throws {
         let loop = try EventLoop()
         var box: Mailbox<Int>? = try Mailbox<Int>(loop: loop, maximumMessages: 2) { _ in }

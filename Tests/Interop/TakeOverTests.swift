@@ -244,6 +244,25 @@ extension Interop {
             gateway.stop()
         }
 
+        /// Its recorder ends after its last stream, when its own loop turns no more.
+        @Test(.timeLimit(.minutes(10)))
+        func `the end of the old process's last recording is told`() throws {
+            let folder = RecordingFolder()
+            let gateway = try Gateway(configuration: folder.setting)
+            let encoder = try Encoder.ffmpeg(.p30, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
+            let begun = try gateway.events { $0.contains { $0.name == "Recording Start" } }.map(\.name)
+            #expect(begun.contains("Recording Start"), "\(begun)")
+            let successor = try Successor(of: gateway)
+            try #require(successor.tookOver(within: .seconds(60)), "\(successor.log)")
+            encoder.interrupt()
+            expect("the old process ends", within: .seconds(60)) { !gateway.isRunning }
+            let told = try gateway.events { $0.contains { $0.name == "Recording End" } }.map(\.name)
+            #expect(told.count { $0 == "Recording End" } == 1, "\(told)")
+            #expect(folder.hasEnded(1))
+            successor.stop()
+            gateway.stop()
+        }
+
         @Test(.timeLimit(.minutes(10)))
         func `SIGUSR2 starts the program that is on disk in our place`() throws {
             let gateway = try Gateway(configuration: Self.roomForMany)

@@ -150,6 +150,7 @@ public final class Node {
         notifier?.ready()
         loop.run()
         services.stop()
+        chain?.tellRest()
         Log.event(.info, "stopped")
         Log.stop()
     }

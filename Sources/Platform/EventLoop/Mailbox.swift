@@ -30,6 +30,9 @@ public final class Mailbox<Message: Sendable> {
         watch = loop.watch(descriptor: signal.descriptor, for: .read, priority: priority) { delivery.run() }
     }
 
+    /// Receives what waits, on the thread of a loop that turns no more.
+    public func deliver() { delivery.run() }
+
     deinit {
         watch?.cancel()
         delivery.end()

@@ -94,6 +94,9 @@ final class NodeHandover {
     /// A signal ends this node: whoever is about to take its place does not.
     func terminate() { put { $0.terminated() } }
 
+    /// The loop turns no more: the successor is told what the services had to say when they ended, such as of recordings.
+    func tellRest() { if machine.isSucceeded { mailbox?.deliver() } }
+
     /// More or fewer processes before us have sessions.
     func predecessorsChanged() { put { $0.predecessorsChanged() } }
 

@@ -95,6 +95,9 @@ final class ProcessChain {
     /// Has the program that is now on disk take our place.
     func startSuccessor() { handover?.startSuccessor() }
 
+    /// All services have ended.
+    func tellRest() { handover?.tellRest() }
+
     /// A signal ends this node: a take-over under way is given up, or its process would serve on.
     func terminate() { handover?.terminate() }
 }
