@@ -57,6 +57,22 @@ struct ReturningTests {
         #expect(table.isEmpty)
     }
 
+    /// As where another process had the earlier ones until it ended.
+    @Test
+    func `of several that wait the latest goes on`() throws {
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(300)
+        let publish = RecordedPublish(
+            participant: Self.participant, plan: plan, feed: RecordingFeed(), tracksShareClock: true)
+        let table = RecordingTable()
+        let recordings = try (0..<8).map { _ in
+            let recording = try Recording(table.header(of: publish, at: Self.began), in: environment)
+            table.add(recording)
+            return recording
+        }
+        #expect(table.former(of: publish) === recordings.last)
+    }
+
     /// A window of five minutes outlives a stage session, which ends after three.
     @Test
     func `one goes on in another stage session, and is told of there`() throws {

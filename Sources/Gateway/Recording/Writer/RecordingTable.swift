@@ -21,13 +21,15 @@ final class RecordingTable {
         return header
     }
 
-    /// The participant's recording that waits for it, or that its former connection still feeds.
+    /// The participant's recording that waits for it, or that its former connection still feeds. One that another process had, or
+    /// that could not be taken up at once, waits beside a later one.
     func former(of publish: RecordedPublish) -> Recording? {
         let now = EventLoop.wallNow()
-        return recordings.values.first { recording in
+        let fitting = recordings.values.filter { recording in
             recording.header.fits(publish.participant, publish.plan) && recording.book.failure == nil
                 && !recording.isOver(at: now) && !recording.isElsewhere
         }
+        return fitting.max { $0.header.began < $1.header.began }
     }
 
     /// What a recording asked has been answered: it goes on.
