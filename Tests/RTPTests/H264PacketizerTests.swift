@@ -26,8 +26,7 @@ struct H264PacketizerTests {
             buffer.copyBytes(from: unit)
             return buffer
         }
-        for unit in storage { packetizer.append(UnsafeRawBufferPointer(unit), emit: emit) }
-        packetizer.finish(emit: emit)
+        packetizer.cut(storage.map { UnsafeRawBufferPointer($0) }, emit: emit)
         for unit in storage { unit.deallocate() }
         return payloads
     }
@@ -96,6 +95,8 @@ struct H264PacketizerTests {
 
     @Test func `other pictures go alone`() {
         #expect(Self.packetize([[0x41, 1]]) == [Payload(bytes: [0x41, 1], isLast: true)])
+        let withPictureSet: [[UInt8]] = [[0x68, 0xCF], [0x41, 1]]
+        #expect(Self.packetize(withPictureSet).map(\.bytes) == withPictureSet, "some bring one with each")
         #expect(Self.packetize([]).isEmpty)
         #expect(Self.packetize([[]]).isEmpty)
     }

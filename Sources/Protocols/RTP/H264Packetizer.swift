@@ -13,6 +13,8 @@
 
     @usableFromInline var pending: H264Payload?
     @usableFromInline var hasParameterSets = false
+    /// The access unit that is cut has an IDR picture.
+    @usableFromInline var hasIDR = false
     @usableFromInline var aggregated = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
 
     /// Without parameter sets, until `setParameterSets(_:)`.
@@ -47,6 +49,9 @@
     @inlinable
     public mutating func cut(_ nalUnits: [UnsafeRawBufferPointer], goesOn: Bool = false, emit: (H264Payload) -> Void) {
         if goesOn { hasParameterSets = true }
+        for index in unsafe nalUnits.indices {
+            if let header = unsafe nalUnits[index].first, header & NALType.mask == NALType.idr { hasIDR = true }
+        }
         for index in unsafe nalUnits.indices { unsafe append(nalUnits[index], emit: emit) }
         finish(emit: emit)
     }
@@ -57,8 +62,9 @@
         guard let header = unsafe nalUnit.first else { return }
         switch header & NALType.mask {
         case NALType.sps: hasParameterSets = true
-        // A picture set without a sequence set may be newer than the stream's: it stands behind those.
-        case NALType.pps where !hasParameterSets, NALType.idr where !hasParameterSets:
+        // A picture set without a sequence set may be newer than the stream's: it stands behind those. Before other pictures it
+        // goes alone, because routers take a sequence set for the sign of a keyframe.
+        case NALType.pps where hasIDR && !hasParameterSets, NALType.idr where !hasParameterSets:
             hasParameterSets = true  // the picture's other slices need none
             if unsafe !aggregated.isEmpty { unsafe push(H264Payload(body: UnsafeRawBufferPointer(aggregated)), emit) }
         default: break
@@ -77,7 +83,7 @@
             last.isLast = true
             emit(last)
         }
-        (pending, hasParameterSets) = (nil, false)
+        (pending, hasParameterSets, hasIDR) = (nil, false, false)
     }
 
     /// FU-A (§5.8): the NAL unit's own header byte is spread over indicator and FU header.
