@@ -54,6 +54,15 @@ struct ParticipantClaimsTests {
         #expect(throws: JWTError.invalidClaim(name)) { try ParticipantClaims(parsing: Self.payload(name, value)) }
     }
 
+    /// As strings they are equal to `K1`.
+    @Test(arguments: [("K1", "\u{212A}1", "topic"), ("\u{212A}1", "K1", "resource"), ("\u{212A}1", "\u{212A}1", "resource")])
+    func `a stage is known by its bytes`(_ resource: String, _ topic: String, _ wrong: String) {
+        var claims = Self.claims
+        (claims.stageARN, claims.stageID) = ("arn:aws:ivs:us-east-1:000000000000:stage/\(resource)", topic)
+        let payload = JSONValue.object(claims.payload).serialized()
+        #expect(throws: JWTError.invalidClaim(wrong)) { try ParticipantClaims(parsing: payload) }
+    }
+
     @Test
     func `limits themselves are taken`() throws {
         _ = try ParticipantClaims(parsing: Self.payload("jti", .string(String(repeating: "a", count: 64))))

@@ -97,7 +97,9 @@ extension ParticipantClaims {
         let participantID = try claims.string("jti")
         guard Self.isParticipantID(participantID) else { throw .invalidClaim("jti") }
         let (stageARN, stageID) = (try claims.string("resource"), try claims.string("topic"))
-        guard !stageID.isEmpty, stageARN.hasSuffix("/" + stageID) else { throw .invalidClaim("topic") }
+        // Swift takes a Kelvin sign for a K, and so finds the stage; the history, Redis and file names do not.
+        guard Self.isASCII(stageARN) else { throw .invalidClaim("resource") }
+        guard !stageID.isEmpty, Self.isASCII(stageID), stageARN.hasSuffix("/" + stageID) else { throw .invalidClaim("topic") }
         let capabilities = try claims.capabilities()
         self.init(
             participantID: participantID, stageARN: stageARN, stageID: stageID, issuedAt: try claims.integer("iat"),
@@ -107,6 +109,8 @@ extension ParticipantClaims {
         notBefore = object["nbf"] == nil ? nil : try claims.integer("nbf")
         guard expiresAt > issuedAt, expiresAt - issuedAt <= Self.maximumLifetime else { throw .invalidClaim("exp") }
     }
+
+    private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 }
 
 /// Takes claims out of a payload, each with its own errors.
