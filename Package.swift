@@ -168,8 +168,8 @@ let modules: [Module] = [
     gateway(
         "EmbeddedRouter",
         [
-            "Wire", "Settings", "SDP", "HTTP", "JSON", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer", "WebRTCTransport",
-            "StageHub", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
+            "Wire", "Settings", "SDP", "HTTP", "JSON", "JWT", "RTP", "RTCP", "OpenSSL", "EventLoop", "HTTPServer",
+            "WebRTCTransport", "StageHub", "Admission", "Refusals", "GatewayLogging", "GatewayMetrics",
         ], isUnsafeChecked: true, testUses: ["Sockets"],
         embedded: ["Pages/watch.html", "Pages/watch.css", "Pages/watch.js", "Pages/viewer.js"]),
     gateway(

@@ -46,6 +46,16 @@ struct WHEPEndpointTests {
         #expect(reports.told.withLock { $0 } == ["player/1 nobody token_cannot_subscribe"])
     }
 
+    @Test(arguments: ["s/a%0Ab", "s/%3Cb%3E", "s/%E2%84%AA", "%E2%84%AA/nobody"])
+    func `what can be no participant's id is not served, and in no history`(_ path: String) throws {
+        let reports = RefusedViewers()
+        let site = try WHEPSite(authorizer: Incapable(), reports: reports)
+        let client = try site.ask("POST /whep/\(path)", body: "v=0\r\n", fields: "Content-Type: application/sdp\r\n")
+        try #require(site.wait { client.isClosed })
+        #expect(client.text.hasPrefix("HTTP/1.1 404 "))
+        #expect(reports.told.withLock { $0 }.isEmpty)
+    }
+
     @Test func `a body of another type is told which one is taken`() throws {
         let post = try answer("POST \(Self.participant)", body: "v=0\r\n", fields: "Content-Type: text/plain\r\n")
         #expect(post.hasPrefix("HTTP/1.1 415 ") && post.contains("Accept-Post: application/sdp\r\n"))

@@ -1,4 +1,5 @@
 import HTTP
+import JWT
 import WebRTCTransport
 
 /// The resources of WHEP by their paths (docs/design.md 2.4).
@@ -20,7 +21,9 @@ enum WHEPResource: Equatable {
         else { return nil }
         switch (segments.count, segments[1]) {
         case (3, "sessions"): self = .session(segments[2])
-        case (3, let stageID): self = .participant(WatchedKey(stageID: stageID, participantID: segments[2]))
+        // Both come back in the history, as they were sent. A stage's id is made as a participant's.
+        case (3, _) where segments[1...].allSatisfy(ParticipantClaims.isParticipantID):
+            self = .participant(WatchedKey(stageID: segments[1], participantID: segments[2]))
         case (4, "sessions") where segments[3] == "layer": self = .layer(segments[2])
         case (4, "sessions") where segments[3] == "events": self = .events(segments[2])
         case (5, "sessions") where segments[3] == "events": self = .eventStream(segments[2], names: segments[4])
