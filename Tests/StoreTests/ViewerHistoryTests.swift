@@ -160,6 +160,25 @@ struct ViewerHistoryTests {
     }
 
     @Test
+    func `errors of one viewer keep no other's out of the history, those of one stage no other stage's`() {
+        var table = ViewerTable(node: nil)
+        let now = WallTime(secondsSince1970: 1_800_000_000)
+        func isTold(_ viewer: String, _ watched: String, onStage id: String) -> Bool {
+            let grant = SubscribeGrant(participantID: viewer, stageARN: "arn/\(id)", stageID: id)
+            let writes = table.refused(
+                Watching(grant, watches: watched), sessionID: "st-\(id)", generation: 1, errorCode: "PUBLISHER_NOT_FOUND",
+                isPresent: false, now: now)
+            return !writes.isEmpty
+        }
+        let guesses = (0..<2_000).count { isTold("guesser", "guess\($0)", onStage: "a") }
+        let honest = isTold("v", "publisher", onStage: "a")
+        #expect(guesses == 1 && honest)
+        let viewers = (0..<2_000).count { isTold("v\($0)", "publisher", onStage: "a") }
+        let neighbour = isTold("v", "publisher", onStage: "b")
+        #expect(viewers == ViewerTable.maximumErrors - 2 && neighbour)
+    }
+
+    @Test
     func `what a gateway that died left open is closed when it starts again`() async throws {
         for watched in ["a", "b"] { leases.watchStarted(watching("v", watched)) }
         leases.watchStopped(watching("v", "a"))
