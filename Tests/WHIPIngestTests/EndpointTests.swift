@@ -261,6 +261,22 @@ struct EndpointTests {
         #expect(gateway.context.directory.justFinishedEntry(id: id, at: now + .seconds(61)) == nil)
     }
 
+    @Test func `a stage on which sessions end all the time drives out no other stage's`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let location = gateway.post(Self.offer, token: "alice@other").headers["Location"] ?? ""
+        let id = String(location.split(separator: "/").last ?? "")
+        #expect(gateway.request(.delete, location, headers: ["Authorization": "Bearer alice@other"]).status == .ok)
+        for index in 0..<SessionDirectory.maximumFinished + 8 {
+            // Each one ends the one before it, and each address has a share of requests.
+            let answer = gateway.post(Self.offer, token: "mallory", from: "192.0.2.\(2 + index % 8):1000")
+            #expect(answer.status == .created)
+        }
+        let directory = gateway.context.directory
+        #expect(eventually { directory.recentlyFinished.count == SessionDirectory.maximumFinished })
+        #expect(directory.recentlyFinished.contains { $0.id == id })
+    }
+
     @Test func `a new session is told what the one before was warned of`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

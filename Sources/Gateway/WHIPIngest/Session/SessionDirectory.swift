@@ -21,7 +21,7 @@ public final class SessionDirectory: Sendable {
     /// A session that is pending or live; nil for all others.
     public func entry(id: String) -> SessionEntry? { byID[id] }
 
-    /// Sessions that ended lately, oldest first, the last 256: their stories are still to be told.
+    /// Sessions that ended lately, oldest first, 256 of them: their stories are still to be told.
     public var recentlyFinished: [SessionEntry] { finished.withLock { $0 } }
 
     func finishedEntry(id: String) -> SessionEntry? { finished.withLock { $0.last { $0.id == id } } }
@@ -55,9 +55,16 @@ public final class SessionDirectory: Sendable {
     func finish(_ entry: SessionEntry) {
         forget(entry)
         finished.withLock { finished in
-            if finished.count >= Self.maximumFinished { finished.removeFirst() }
+            if finished.count >= Self.maximumFinished { finished.remove(at: Self.oldestOfMost(finished)) }
             finished.append(entry)
         }
+    }
+
+    /// The place of the oldest session of the stage that has most: a stage drives out none but its own.
+    private static func oldestOfMost(_ finished: [SessionEntry]) -> Int {
+        let counts = finished.reduce(into: [String: Int]()) { $0[$1.grant.stageID, default: 0] += 1 }
+        let most = counts.values.max()
+        return finished.firstIndex { counts[$0.grant.stageID] == most } ?? 0
     }
 
     /// Sessions that nobody has claimed.
