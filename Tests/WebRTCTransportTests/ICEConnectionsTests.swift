@@ -82,6 +82,40 @@ struct ICEConnectionsTests {
         #expect(strangers.count == 0 && connections.isEmpty)
     }
 
+    /// At two of our addresses or ports a peer may be with one port of its own, and at two workers.
+    @Test func `who comes from another worker finds the address taken, and who has it keeps it and is counted`() throws {
+        let loop = try EventLoop()
+        let strangers = ConnectionAdmission(maximumCount: 100, maximumPerAddress: 100)
+        let metrics = TransportMetrics(MetricsRegistry())
+        let connections = ICEConnections(loop: loop, strangers: strangers, metrics: metrics)
+        var gone: [MediaPath] = []
+        connections.onClosed = { gone.append($0) }
+        var accepted: [TCPStream] = []
+        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) {
+            accepted.append(TCPStream(loop: loop, accepted: $0))
+        }
+        var closed = 0
+        let clients = try (0..<2).map { _ in
+            let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
+            client.onClosed = { _ in closed += 1 }
+            return client
+        }
+        #expect(loop.run(until: { accepted.count == 2 }, within: .seconds(120)))
+        let (first, second) = (try #require(accepted.first), try #require(accepted.last))
+        connections.accept(first)
+        second.remoteAddress = first.remoteAddress
+        do {
+            let detached = try #require(second.detach())
+            let path = connections.resume(detached)
+            #expect(path == nil)
+        }
+        #expect(loop.run(until: { closed == 1 }, within: .seconds(120)))
+        #expect(!first.isClosed && gone.isEmpty && strangers.count == 1 && metrics.refusedStreams.value == 1)
+        connections.closeAll()
+        #expect(strangers.count == 0 && connections.isEmpty)
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func `a peer that does not read loses whole datagrams, and keeps its connection`() throws {
         let loop = try EventLoop()
         let connections = ICEConnections(

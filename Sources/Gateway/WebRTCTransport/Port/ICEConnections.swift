@@ -86,9 +86,14 @@ import Wire
     }
 
     /// Goes on with a connection whose session is ours.
-    /// - Returns: the path by which the peer is reached.
-    func resume(_ detached: DetachedConnection) -> MediaPath {
-        let connection = add(TCPStream(loop: loop, resuming: detached))
+    /// - Returns: the path by which the peer is reached; nil where we have one of the same peer's address, as in `accept`.
+    func resume(_ detached: DetachedConnection) -> MediaPath? {
+        let stream = TCPStream(loop: loop, resuming: detached)
+        guard connections[stream.remoteAddress] == nil else {
+            refuse(stream)
+            return nil
+        }
+        let connection = add(stream)
         connection.authenticated()
         return connection.path
     }

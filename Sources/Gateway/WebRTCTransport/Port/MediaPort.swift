@@ -276,7 +276,7 @@ extension MediaPort {
     func adopt(_ detached: DetachedConnection, of entry: any TransportEntry) {
         // The session may have ended while its connection was on the way, which closes with its descriptor.
         guard let transport = transports[entry], let credentials = entry.transport.newestCredentials else { return }
-        let path = connections.resume(detached)
+        guard let path = connections.resume(detached) else { return }
         let member = TupleMember(
             entry, transport: transport, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
         _ = tuples.note(member, on: path)
