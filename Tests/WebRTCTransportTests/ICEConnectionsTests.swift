@@ -1,5 +1,6 @@
 import EventLoop
 import GatewayMetrics
+import STUN
 import Sockets
 import Testing
 import Wire
@@ -27,6 +28,39 @@ struct ICEConnectionsTests {
         }
         #expect(port.connections.isEmpty)
         #expect(loop.run(until: { isClosed }, within: .seconds(120)))
+        port.stop()
+    }
+
+    /// What is swept a second later has all places meanwhile: a thousand connections a second kept everybody else out.
+    @Test func `of a session's connections those alone stay whose tuples are known`() throws {
+        let loop = try EventLoop()
+        let context = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        let socket = try BoundSocket(.udp, SocketAddress(.loopback, port: 0))
+        let port = try MediaPort(loop: loop, index: 0, socket: socket, context: context)
+        let entry = StubEntry(on: context)
+        context.add(entry)
+        let credentials = try #require(entry.transport.newestCredentials)
+        let check = STUNClient().check(
+            username: "\(credentials.ufrag):peer", password: credentials.password, useCandidate: false)
+        let listener = try TCPListener(loop: loop, address: SocketAddress(.loopback, port: 0)) { port.accept($0) }
+        var (answered, closed): (Int, [Int]) = (0, [])
+        var clients: [TCPStream] = []
+        for number in 0..<(TupleTable.maximumPerSession + 4) {
+            let client = try TCPStream(loop: loop, connectingTo: listener.localAddress)
+            client.onClosed = { _ in closed.append(number) }
+            client.onBytes = {
+                answered += 1
+                return $0.count
+            }
+            client.write([UInt8(check.count >> 8), UInt8(check.count & 0xFF)] + check)
+            clients.append(client)
+            #expect(loop.run(until: { answered == clients.count }, within: .seconds(120)))
+            #expect(port.connections.connections.count == min(clients.count, TupleTable.maximumPerSession))
+        }
+        #expect(loop.run(until: { closed.count == 4 }, within: .seconds(120)))
+        #expect(!closed.contains(clients.count - 1))
         port.stop()
     }
 

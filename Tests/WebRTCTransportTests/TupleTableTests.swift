@@ -20,11 +20,13 @@ struct TupleTableTests {
             metrics: TransportMetrics(MetricsRegistry()))
     }
 
-    private func check(_ entry: StubEntry, _ port: UInt16, in table: inout TupleTable) {
-        guard let credentials = entry.transport.newestCredentials else { return }
+    /// - Returns: the path that made room, where nobody is left on it.
+    @discardableResult
+    private func check(_ entry: StubEntry, _ port: UInt16, in table: inout TupleTable) -> MediaPath? {
+        guard let credentials = entry.transport.newestCredentials else { return nil }
         let member = TupleMember(
             entry, transport: nil, ufrag: credentials.ufrag, password: credentials.password, now: clock.now)
-        _ = table.note(member, on: Self.path(port))
+        return table.note(member, on: Self.path(port)).abandoned
     }
 
     private static func path(_ port: UInt16) -> MediaPath { MediaPath(remote: SocketAddress(.loopback, port: port)) }
@@ -42,6 +44,19 @@ struct TupleTableTests {
         #expect(table.count == TupleTable.maximumPerSession)
         let ports = table.tuples(of: entry).map(\.path.remote.port).sorted()
         #expect(ports == [1] + Array(985...999))
+    }
+
+    @Test func `a path that makes room is told of unless another session is there`() {
+        var table = TupleTable()
+        let (first, second) = (StubEntry(on: context), StubEntry(on: context))
+        check(second, 1, in: &table)
+        let paths = (1...UInt16(TupleTable.maximumPerSession + 2)).map { port in
+            clock.advance(by: .milliseconds(1))
+            return check(first, port, in: &table)
+        }
+        #expect(paths.dropLast().allSatisfy { $0 == nil } && paths.last == Self.path(2))
+        let kept = table.find(Self.path(1).key)
+        #expect(kept?.first.entry === second)
     }
 
     @Test func `who was heard lately goes first, and after two seconds of silence whoever is checked`() throws {

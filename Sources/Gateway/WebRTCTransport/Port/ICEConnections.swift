@@ -15,7 +15,7 @@ import Wire
     /// Counts those without a check, of all workers.
     private let strangers: ConnectionAdmission
     private let metrics: TransportMetrics
-    private var connections: [SocketAddress: ICEConnection] = [:]
+    private(set) var connections: [SocketAddress: ICEConnection] = [:]
     /// Ours without a check, in the order of coming, to find the oldest; who has shown one or is gone is skipped over.
     private var waiting: ArraySlice<(remote: SocketAddress, number: UInt64)> = []
     private var lastNumber: UInt64 = 0
@@ -142,6 +142,12 @@ import Wire
 
     /// The session there has ended.
     func closeAfterFlush(_ path: MediaPath) { forget(path)?.closeAfterFlush() }
+
+    /// Its session has others in its place. Nothing is flushed: with one token a client may open and leave thousands a second.
+    func abandon(_ path: MediaPath) {
+        guard path.isStream, connections[path.remote]?.isMoving == false else { return }
+        forget(path)?.close()
+    }
 
     /// Closes those that have shown a check and lead to no session any more: no deadline of theirs would.
     func sweep(isUsed: (MediaPath) -> Bool) {

@@ -251,13 +251,19 @@ extension MediaPort {
     private func note(_ check: GenuineCheck) -> Bool {
         let member = TupleMember(
             check.entry, transport: transports[check.entry], ufrag: check.ufrag, password: check.password, now: check.arrival)
-        guard tuples.note(member, on: check.path) else { return false }
+        guard note(member, on: check.path) else { return false }
         clock.startRounds()
         rebound.forget(check.path.key)
         farewells.remove(check.path.key)
         // The first check with the credentials of a restart ends those before (RFC 8445 §9).
         context.directory.remove(check.entry.transport.confirm(check.ufrag))
         return true
+    }
+
+    private func note(_ member: TupleMember, on path: MediaPath) -> Bool {
+        let noted = tuples.note(member, on: path)
+        if let abandoned = noted.abandoned { connections.abandon(abandoned) }
+        return noted.isNew
     }
 
     /// pending → owned by this worker; nil when another one was faster or the session has ended.
@@ -279,7 +285,7 @@ extension MediaPort {
         guard let path = connections.resume(detached) else { return }
         let member = TupleMember(
             entry, transport: transport, ufrag: credentials.ufrag, password: credentials.password, now: loop.now)
-        _ = tuples.note(member, on: path)
+        _ = note(member, on: path)
         clock.startRounds()
         transport.tupleValidated(path, at: loop.now)
     }

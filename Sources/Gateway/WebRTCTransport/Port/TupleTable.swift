@@ -25,24 +25,21 @@ struct TupleTable {
     }
 
     /// A check of `member`'s session came, verified with what `member` says; a session's oldest unused tuple makes room.
-    /// - Returns: whether the session was not known there with this ufrag.
-    mutating func note(_ member: TupleMember, on path: MediaPath) -> Bool {
+    mutating func note(_ member: TupleMember, on path: MediaPath) -> NotedCheck {
         let (key, now) = (path.key, member.lastCheck)
         guard let tuple = tuples[key] else {
             tuples[key] = PeerTuple(path: path, first: member)
-            join(member.entry, key)
-            return true
+            return NotedCheck(isNew: true, abandoned: join(member.entry, key))
         }
         if let known = tuple.member(member.entry) {
             tuple.checked(known, on: path, at: now)
-            guard known.ufrag != member.ufrag else { return false }
+            guard known.ufrag != member.ufrag else { return NotedCheck(isNew: false) }
             (known.ufrag, known.password) = (member.ufrag, member.password)
-            return true
+            return NotedCheck(isNew: true)
         }
         if let displaced = tuple.add(member) { leave(displaced.entry, key) }
         tuple.checked(member, on: path, at: now)
-        join(member.entry, key)
-        return true
+        return NotedCheck(isNew: true, abandoned: join(member.entry, key))
     }
 
     /// The session of `entry` is owned by this worker from now on.
@@ -82,14 +79,18 @@ struct TupleTable {
         }
     }
 
-    private mutating func join(_ entry: any TransportEntry, _ key: TupleKey) {
+    /// - Returns: the path of the tuple that made room, where nobody is left on it.
+    private mutating func join(_ entry: any TransportEntry, _ key: TupleKey) -> MediaPath? {
         let id = ObjectIdentifier(entry)
         let known = keys[id, default: []]
+        var abandoned: MediaPath?
         if known.count >= Self.maximumPerSession, let oldest = known.min(by: { lastUse(of: entry, $0) < lastUse(of: entry, $1) })
         {
-            remove(entry, at: oldest)
+            let path = tuples[oldest]?.path
+            if remove(entry, at: oldest) { abandoned = path }
         }
         keys[id, default: []].append(key)
+        return abandoned
     }
 
     private mutating func leave(_ entry: any TransportEntry, _ key: TupleKey) {
@@ -105,6 +106,14 @@ struct TupleTable {
 
     /// Chromium gathers 5 to 10 pairs; libnice nominates several of them.
     static let maximumPerSession = 16
+}
+
+/// What a check changed in the table.
+struct NotedCheck {
+    /// The session was not known there with this ufrag.
+    var isNew: Bool
+    /// The path that made room, if nobody is left on it.
+    var abandoned: MediaPath?
 }
 
 /// One validated tuple on one worker, with the sessions whose checks came from it (docs/design.md 4.2).
