@@ -14,15 +14,17 @@ struct ViewerTable {
         var replicas: Set<String> = []
     }
 
-    /// How often an error of the same kind, of a viewer that tries again and again, is told. Whom it asks for does not matter:
-    /// those may be made up.
+    /// How often an error of the same kind, of a viewer that tries again and again, is told.
     static let errorInterval = Duration.seconds(60)
+    /// Errors of one viewer that are remembered, one for each publisher of a stage: whom it asks for may be made up.
+    static let maximumErrorsOfViewer = 12
     /// Errors of one stage's viewers that are remembered; beyond it none of that stage are told until some have faded.
     static let maximumErrors = 256
 
     /// Which error of which viewer.
     private struct ErrorKey: Hashable {
         var viewer: ParticipantKey
+        var watched: String
         var code: String
     }
 
@@ -74,10 +76,12 @@ struct ViewerTable {
         _ watching: Watching, sessionID: String, generation: UInt64, errorCode: String, isPresent: Bool, now: WallTime
     ) -> [HistoryWrite] {
         let key = watching.grant.participant
-        let error = ErrorKey(viewer: key, code: errorCode)
+        let error = ErrorKey(viewer: key, watched: watching.participantID, code: errorCode)
         errors = errors.filter { now - $0.value < Self.errorInterval }
-        let ofStage = errors.keys.count { $0.viewer.stageID == key.stageID }
-        guard errors[error] == nil, ofStage < Self.maximumErrors else { return [] }
+        let ofStage = errors.keys.filter { $0.viewer.stageID == key.stageID }
+        guard errors[error] == nil, ofStage.count < Self.maximumErrors,
+            ofStage.count(where: { $0.viewer == key }) < Self.maximumErrorsOfViewer
+        else { return [] }
         errors[error] = now
         let viewer =
             viewers[key] ?? Viewer(grant: watching.grant, sessionID: sessionID, generation: generation, joinedAt: now)
