@@ -277,6 +277,26 @@ struct EndpointTests {
         #expect(directory.recentlyFinished.contains { $0.id == id })
     }
 
+    @Test func `whose minute is over makes way for a stage on which several sessions end at once`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        func endOne(of token: String, from source: String = "192.0.2.1:1000") -> String {
+            let location = gateway.post(Self.offer, token: token, from: source).headers["Location"] ?? ""
+            let answer = gateway.request(.delete, location, headers: ["Authorization": "Bearer \(token)"], from: source)
+            #expect(answer.status == .ok)
+            return String(location.split(separator: "/").last ?? "")
+        }
+        let directory = gateway.context.directory
+        for index in 0..<SessionDirectory.maximumFinished {
+            _ = endOne(of: "p\(index)@s\(index)", from: "192.0.2.\(2 + index % 16):1000")
+        }
+        #expect(eventually { directory.recentlyFinished.count == SessionDirectory.maximumFinished })
+        let longAgo = EventLoop.monotonicNow() - .seconds(61)
+        for entry in directory.recentlyFinished { entry.content.withLock { $0.ending = (SessionEnd.closed, longAgo) } }
+        let ids = (0..<12).map { endOne(of: "p\($0)@show") }
+        #expect(eventually { ids.allSatisfy { id in directory.recentlyFinished.contains { $0.id == id } } })
+    }
+
     @Test func `a new session is told what the one before was warned of`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

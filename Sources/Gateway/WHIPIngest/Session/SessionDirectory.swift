@@ -29,10 +29,12 @@ public final class SessionDirectory: Sendable {
     /// A session that ended within the last minute: its publisher may still ask why, or delete it, as OBS does after its
     /// close_notify.
     func justFinishedEntry(id: String, at now: MonotonicTime) -> SessionEntry? {
-        guard let entry = finishedEntry(id: id), let ending = entry.content.withLock({ $0.ending }),
-            now - ending.time <= Self.afterlife
-        else { return nil }
+        guard let entry = finishedEntry(id: id), Self.hasJustEnded(entry, at: now) else { return nil }
         return entry
+    }
+
+    private static func hasJustEnded(_ entry: SessionEntry, at now: MonotonicTime) -> Bool {
+        entry.content.withLock { $0.ending }.map { now - $0.time <= afterlife } ?? false
     }
 
     /// Makes a new session findable. Call it before its 201 is written.
@@ -54,14 +56,17 @@ public final class SessionDirectory: Sendable {
     /// An ended session is found no longer; its story is kept for a while.
     func finish(_ entry: SessionEntry) {
         forget(entry)
+        let now = EventLoop.monotonicNow()
         finished.withLock { finished in
-            if finished.count >= Self.maximumFinished { finished.remove(at: Self.oldestOfMost(finished)) }
+            if finished.count >= Self.maximumFinished { finished.remove(at: Self.dispensable(of: finished, at: now)) }
             finished.append(entry)
         }
     }
 
-    /// The place of the oldest session of the stage that has most: a stage drives out none but its own.
-    private static func oldestOfMost(_ finished: [SessionEntry]) -> Int {
+    /// The place of the oldest session; while it may still be asked for, of the oldest of the stage that has most: a stage drives
+    /// out none but its own.
+    private static func dispensable(of finished: [SessionEntry], at now: MonotonicTime) -> Int {
+        guard let oldest = finished.first, hasJustEnded(oldest, at: now) else { return 0 }
         let counts = finished.reduce(into: [String: Int]()) { $0[$1.grant.stageID, default: 0] += 1 }
         let most = counts.values.max()
         return finished.firstIndex { counts[$0.grant.stageID] == most } ?? 0
