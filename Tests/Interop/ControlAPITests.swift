@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension Interop {
@@ -29,6 +30,19 @@ extension Interop {
             let walk = try client(gateway, "walk", ["--cli"])
             #expect(walk.status(within: .seconds(300)) == 0, "\(walk.output)")
             gateway.stop()
+        }
+
+        /// Whose servers are asked of one stage at a time: the guide has an ingest configuration that belongs to none.
+        @Test(.timeLimit(.minutes(10)))
+        func `boto3 walks the guide on a node behind a Redis Cluster`() throws {
+            let cluster = try RedisCluster(["appendonly yes", "appendfsync always"])
+            try expect("the cluster agrees", within: .seconds(60)) { try cluster.isReady() }
+            let servers = cluster.servers.map { "\"127.0.0.1:\($0.port)\"" }.joined(separator: ", ")
+            let platform = try Platform(1, redis: cluster.servers[0], servers: "redis: [\(servers)], topology: cluster")
+            let walk = try client(platform.nodes[0], "walk")
+            #expect(walk.status(within: .seconds(300)) == 0, "\(walk.output)")
+            #expect(try cluster.isReady())
+            platform.stop()
         }
 
         @Test(.timeLimit(.minutes(10)))

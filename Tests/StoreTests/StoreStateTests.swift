@@ -18,4 +18,12 @@ struct StoreStateTests {
         #expect(state.stage(ofID: "made") == nil)
         #expect(state.stageARN(ofID: "made", names: names) == names.arn(.stage, "made"))
     }
+
+    /// Of a stage without a name the servers of a cluster cannot be asked.
+    @Test func `nobody publishes by an ingest configuration of no stage`() {
+        let stage = EmbeddedStoreTests.stage("one").arn
+        let attached = EmbeddedStoreTests.configuration("c", stage: stage).publishers
+        #expect(attached == [StageParticipant("p-c", of: stage), StageParticipant("r-c", of: stage)])
+        #expect(EmbeddedStoreTests.configuration("c").publishers.isEmpty)
+    }
 }

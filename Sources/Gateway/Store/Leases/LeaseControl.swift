@@ -53,8 +53,8 @@ extension LeaseControl {
 }
 
 extension IngestConfiguration {
-    /// Who publishes with its stream keys.
+    /// Who publishes with its stream keys: nobody while they belong to no stage.
     public var publishers: Set<StageParticipant> {
-        Set(credentials.map { StageParticipant($0.participantID, of: stageARN) })
+        stageARN.isEmpty ? [] : Set(credentials.map { StageParticipant($0.participantID, of: stageARN) })
     }
 }
