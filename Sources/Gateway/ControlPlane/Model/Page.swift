@@ -36,11 +36,19 @@ struct Page: Sendable {
         return output
     }
 
-    /// Items of a list kept in memory, in the order of their keys.
+    /// Items of a list kept in memory, in the order of their keys: those of this page, and one more.
+    ///
+    /// There may be a million, and the control loop waits for it: only those that are found so far are kept in order.
     func items<Item>(of all: some Sequence<Item>, key: (Item) -> String) -> [Item] {
-        let sorted = all.sorted { key($0) < key($1) }
-        guard let after else { return Array(sorted.prefix(count + 1)) }
-        return Array(sorted.drop { key($0) <= after }.prefix(count + 1))
+        var found: [(key: String, item: Item)] = []
+        for item in all {
+            let own = key(item)
+            if let after, own <= after { continue }
+            if found.count > count, found[count].key < own { continue }
+            found.insert((own, item), at: found.firstIndex { own < $0.key } ?? found.endIndex)
+            if found.count > count + 1 { found.removeLast() }
+        }
+        return found.map(\.item)
     }
 
     private func token(after key: String) -> String {

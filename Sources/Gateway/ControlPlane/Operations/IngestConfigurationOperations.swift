@@ -77,9 +77,10 @@ struct IngestConfigurationOperations: Sendable {
         let stageARN = try input.optionalText("filterByStageArn", .arn(.stage))
         let state = try input.optionalText("filterByState", .oneOf("ACTIVE", "INACTIVE"))
         guard stageARN == nil || state == nil else { throw .validation("Only one filter may be given.") }
-        let candidates = context.store.state.ingestConfigurations.values.filter { (stageARN ?? $0.stageARN) == $0.stageARN }
+        let all = context.store.state.ingestConfigurations.values
+        let candidates = all.lazy.filter { (stageARN ?? $0.stageARN) == $0.stageARN }
         // Only a filter by what is live has to know that of more than a page.
-        let shown = state == nil ? page.items(of: candidates, key: \.arn) : candidates
+        let shown = state == nil ? page.items(of: candidates, key: \.arn) : Array(candidates)
         context.whoIsLive(among: Set(shown.flatMap(\.publishers)), reply) { live in
             let isActive: (IngestConfiguration) -> Bool = { !$0.publishers.isDisjoint(with: live) }
             let matching = state.map { state in shown.filter { (state == "ACTIVE") == isActive($0) } } ?? shown

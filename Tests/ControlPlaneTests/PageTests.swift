@@ -1,0 +1,32 @@
+import JSON
+import Testing
+
+@testable import ControlPlane
+
+@Suite("Pages of a list kept in memory")
+struct PageTests {
+    /// Whatever their order there: the store keeps its records in none.
+    @Test func `pages have every item once, in the order of their keys`() throws {
+        let all = (100..<1_000).map { "\($0)" }.shuffled()
+        var (listed, token): ([String], JSONValue?) = ([], nil)
+        repeat {
+            let page = try Page(Input(["maxResults": 100, "nextToken": token ?? nil]), list: "numbers")
+            let output = page.output("numbers", page.items(of: all) { $0 }, key: { $0 }, encode: { .string($0) })
+            listed += output["numbers"]?.array?.compactMap(\.string) ?? []
+            token = output["nextToken"]
+        } while token != nil
+        #expect(listed == all.sorted())
+    }
+
+    /// Of a million stages: while they were sorted for each page, the control loop stood still for seconds.
+    @Test func `to make a page each item is looked at once`() throws {
+        let all = (1_000..<10_000).map { "\($0)" }.shuffled()
+        var looks = 0
+        let found = try Page(Input(["maxResults": 10]), list: "numbers").items(of: all) { item in
+            looks += 1
+            return item
+        }
+        #expect(found == (1_000...1_010).map { "\($0)" })
+        #expect(looks == all.count)
+    }
+}
