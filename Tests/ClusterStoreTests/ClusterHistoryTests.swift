@@ -187,6 +187,31 @@ struct ClusterHistoryTests {
         embedded.close()
     }
 
+    /// Access keys are held against the ARN that a request names.
+    @Test
+    func `an ARN of another region or account has no history, though its id is a stage's`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        try await node.write { $0.put(ClusterBench.stage("one")) }
+        node.store.record(Self.start(7))
+        try await eventually { try await Self.names(node).count == 2 }
+        for names in [ResourceName(region: "eu-west-1"), ResourceName(account: "123456789012")] {
+            let foreign = names.arn(.stage, "one")
+            let isEmpty = try await node.read { history -> Bool in
+                let sessions = try history.sessions(ofStage: foreign, after: nil, limit: 10)
+                let participants = try history.participants(ofStage: foreign, sessionID: "st-1", limit: 10)
+                let events = try history.events(ofStage: foreign, sessionID: "st-1", participantID: "p", limit: 10)
+                return try sessions.isEmpty && participants.isEmpty && events.isEmpty
+                    && history.session("st-1", ofStage: foreign) == nil
+                    && history.participant("p", ofStage: foreign, sessionID: "st-1") == nil
+                    && !history.knows(participant: "p", ofStage: foreign)
+            }
+            #expect(isEmpty, "\(foreign)")
+        }
+        try await node.write { $0.removeStage(Self.arn) }
+        #expect(try await Self.names(node).count == 2, "a stage's history outlives it")
+    }
+
     @Test
     func `one node at a time has a recording, until it is closed`() async throws {
         let bench = try ClusterBench()

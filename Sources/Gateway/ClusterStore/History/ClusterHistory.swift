@@ -6,9 +6,11 @@ import Wire
 struct ClusterHistory: HistoryReading {
     let server: any DatabaseServer
     let schema: KeySchema
+    /// As this node has it.
+    var state = StoreState()
 
     func sessions(ofStage arn: String, after: (startTime: WallTime, sessionID: String)?, limit: Int) throws -> [StageSession] {
-        let stageID = ResourceName.identifier(inARN: arn)
+        let stageID = stageID(inARN: arn)
         let key = schema.sessions(ofStage: stageID)
         let found = try identifiers(after: after, limit: limit, key: key)
         let questions = found.map { id in
@@ -19,7 +21,7 @@ struct ClusterHistory: HistoryReading {
     }
 
     func session(_ sessionID: String, ofStage arn: String) throws -> StageSession? {
-        let key = schema.session(sessionID, ofStage: ResourceName.identifier(inARN: arn))
+        let key = schema.session(sessionID, ofStage: stageID(inARN: arn))
         return Self.session(
             sessionID, stageARN: arn, try server.ask(RedisCommand("HMGET", RedisArgument(key), "start", "end"), key: key))
     }
@@ -27,7 +29,7 @@ struct ClusterHistory: HistoryReading {
     func participants(
         ofStage arn: String, sessionID: String, matching filter: ParticipantFilter, after: String, limit: Int
     ) throws -> [Participant] {
-        let key = schema.participants(ofStage: ResourceName.identifier(inARN: arn), session: sessionID)
+        let key = schema.participants(ofStage: stageID(inARN: arn), session: sessionID)
         let fields = try server.ask(RedisCommand("HGETALL", RedisArgument(key)), key: key).elements ?? []
         let participants = stride(from: 0, to: fields.count - 1, by: 2).compactMap { start -> Participant? in
             guard let id = fields[start].text, id > after, let text = fields[start + 1].text else { return nil }
@@ -37,7 +39,7 @@ struct ClusterHistory: HistoryReading {
     }
 
     func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
-        let key = schema.participants(ofStage: ResourceName.identifier(inARN: arn), session: sessionID)
+        let key = schema.participants(ofStage: stageID(inARN: arn), session: sessionID)
         let text = try server.ask(RedisCommand("HGET", RedisArgument(key), RedisArgument(participantID)), key: key).text
         return text.flatMap {
             HistoryCodec.participant($0, stageARN: arn, sessionID: sessionID, participantID: participantID)
@@ -45,7 +47,7 @@ struct ClusterHistory: HistoryReading {
     }
 
     func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
-        let key = schema.known(ofStage: ResourceName.identifier(inARN: arn))
+        let key = schema.known(ofStage: stageID(inARN: arn))
         return try !server.ask(RedisCommand("ZSCORE", RedisArgument(key), RedisArgument(participantID)), key: key).isNull
     }
 
@@ -55,8 +57,7 @@ struct ClusterHistory: HistoryReading {
     ) throws -> [ParticipantEvent] {
         // Clients say where to go on, in the token of a page: it may be any number.
         guard after <= Int64.max - Int64(limit) else { return [] }
-        let key = schema.events(
-            ofStage: ResourceName.identifier(inARN: arn), session: sessionID, participantID: participantID)
+        let key = schema.events(ofStage: stageID(inARN: arn), session: sessionID, participantID: participantID)
         let command = RedisCommand(
             "LRANGE", RedisArgument(key), RedisArgument(after), RedisArgument(after + Int64(limit) - 1))
         let found = try server.ask(command, key: key).elements ?? []
@@ -83,6 +84,7 @@ struct ClusterHistory: HistoryReading {
     }
 
     func journal(ofParticipant participantID: String, ofStage arn: String, prefix: String?) throws -> ClusterJournal? {
+        // The register of recordings names every stage by its own region and account.
         let stageID = ResourceName.identifier(inARN: arn)
         let latest = schema.latestRecording(ofStage: stageID, participantID: participantID)
         guard let prefix = try prefix ?? server.ask(RedisCommand("GET", RedisArgument(latest)), key: latest).text else {
@@ -123,6 +125,13 @@ struct ClusterHistory: HistoryReading {
 }
 
 extension ClusterHistory {
+    /// By which the servers keep the history of a stage. An ARN of another region or account may end with the same id: there is
+    /// nothing by such a name.
+    private func stageID(inARN arn: String) -> String {
+        let id = ResourceName.identifier(inARN: arn)
+        return state.stage(ofID: id)?.arn ?? arn == arn ? id : arn
+    }
+
     private func identifiers(
         after: (startTime: WallTime, sessionID: String)?, limit: Int, key: String
     ) throws(StoreError) -> [String] {

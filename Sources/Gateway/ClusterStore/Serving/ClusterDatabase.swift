@@ -62,7 +62,7 @@ final class ClusterDatabase {
         Snapshot(copy: copy, follower: follower, progress: committer.progress, unreadable: unreadable)
     }
 
-    var history: ClusterHistory { ClusterHistory(server: loader.server, schema: loader.schema) }
+    var history: ClusterHistory { ClusterHistory(server: loader.server, schema: loader.schema, state: copy.state) }
 
     /// When there is something to read again although nobody says so.
     var deadline: MonotonicTime? { follower.deadline }
