@@ -18,8 +18,8 @@ struct PageTests {
         #expect(listed == all.sorted())
     }
 
-    /// Of a million stages: while they were sorted for each page, the control loop stood still for seconds.
-    @Test func `to make a page each item is looked at once`() throws {
+    /// There may be a million stages: while all were sorted for each page, the control loop stood still for seconds.
+    @Test func `to make a page the list is not sorted`() throws {
         let all = (1_000..<10_000).map { "\($0)" }.shuffled()
         var looks = 0
         let found = try Page(Input(["maxResults": 10]), list: "numbers").items(of: all) { item in
@@ -27,6 +27,7 @@ struct PageTests {
             return item
         }
         #expect(found == (1_000...1_010).map { "\($0)" })
-        #expect(looks == all.count)
+        // Each is held against the last of the page that was found so far.
+        #expect(looks < 3 * all.count)
     }
 }

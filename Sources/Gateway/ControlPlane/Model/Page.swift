@@ -37,18 +37,9 @@ struct Page: Sendable {
     }
 
     /// Items of a list kept in memory, in the order of their keys: those of this page, and one more.
-    ///
-    /// There may be a million, and the control loop waits for it: only those that are found so far are kept in order.
-    func items<Item>(of all: some Sequence<Item>, key: (Item) -> String) -> [Item] {
-        var found: [(key: String, item: Item)] = []
-        for item in all {
-            let own = key(item)
-            if let after, own <= after { continue }
-            if found.count > count, found[count].key < own { continue }
-            found.insert((own, item), at: found.firstIndex { own < $0.key } ?? found.endIndex)
-            if found.count > count + 1 { found.removeLast() }
-        }
-        return found.map(\.item)
+    func items<Item>(of all: some Sequence<Item>, key: @escaping (Item) -> String) -> [Item] {
+        let rest = all.lazy.filter { item in after.map { $0 < key(item) } ?? true }
+        return rest.least(count + 1) { key($0) < key($1) }
     }
 
     private func token(after key: String) -> String {

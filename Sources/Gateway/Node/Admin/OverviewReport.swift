@@ -130,11 +130,11 @@ extension OverviewReport {
     private func stages(_ live: [SessionRecord]) -> [JSONValue] {
         var counts = live.filter(\.isOnStage).reduce(into: [String: Int]()) { $0[$1.grant.stageARN, default: 0] += 1 }
         for session in environment.older() { if let arn = session["stageArn"]?.string { counts[arn, default: 0] += 1 } }
-        let all = environment.store.state.stages.values.sorted {
+        let shown = environment.store.state.stages.values.least(Self.maximumStages) {
             let (left, right) = (counts[$0.arn] ?? 0, counts[$1.arn] ?? 0)
             return left != right ? left > right : ($0.createdAt, $0.arn) > ($1.createdAt, $1.arn)
         }
-        return all.prefix(Self.maximumStages).map { stage in
+        return shown.map { stage in
             [
                 "arn": .string(stage.arn), "id": .string(stage.id), "name": .string(stage.name),
                 "publishers": .integer(Int64(counts[stage.arn] ?? 0)),
