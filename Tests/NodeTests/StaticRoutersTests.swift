@@ -80,4 +80,17 @@ struct StaticRoutersTests {
         #expect(follow(stage: nil) == ["-two-p"])
         #expect(router.reservations.isEmpty)
     }
+
+    /// There may be thousands, and the control loop looks after each answer of the API.
+    @Test func `without static routers no ingest configuration is looked at`() {
+        var state = StoreState()
+        state.put(
+            .ingestConfiguration(
+                IngestConfiguration(
+                    arn: ResourceName().arn(.ingestConfiguration, "c"), participantID: "p", streamKey: Secret("key"),
+                    transport: .rtmps, insecureIngest: false, createdAt: WallTime(secondsSince1970: 0))))
+        let reservations = StaticReservations([])
+        reservations.follow(state)
+        #expect(reservations.reserved.isEmpty)
+    }
 }

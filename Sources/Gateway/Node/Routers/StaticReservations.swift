@@ -38,7 +38,7 @@ enum StaticRouters {
 final class StaticReservations {
     private let routers: [StaticRouter]
     /// Whose description each has, by the configuration's ARN; nil where a process before us wrote it, perhaps of live media.
-    private var reserved: [String: ParticipantKey?] = [:]
+    private(set) var reserved: [String: ParticipantKey?] = [:]
 
     init(_ routers: [StaticRouter]) { self.routers = routers }
 
@@ -52,8 +52,9 @@ final class StaticReservations {
         }
     }
 
-    /// Follows what was created, moved and deleted since the last time.
+    /// Follows what was created, moved and deleted since the last time. Asked after each answer of the API, whose waiting it is.
     func follow(_ state: StoreState) {
+        guard !routers.isEmpty else { return }
         let configurations = state.ingestConfigurations.values.sorted { ($0.createdAt, $0.arn) < ($1.createdAt, $1.arn) }
         for configuration in configurations {
             let participant = participant(of: configuration)
