@@ -43,7 +43,8 @@ struct EncoderTapTests {
         let grant = PublishGrant(participantID: "encoder-1", stageARN: "arn:s", stageID: "s", credentialHash: "h")
         let lease = PublishLease(participantID: "encoder-1", stageID: "s", stageSessionID: "st", generation: 1)
         let publication = Publication(grant: grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline())
-        let feed = EncoderFeed(encoder: 1, of: publication, joining: ParticipantKey("both", onStage: "s"), to: JoinInbox(wakeUp: .media))
+        let feed = EncoderFeed(
+            encoder: 1, of: publication, joining: ParticipantKey("both", onStage: "s"), to: JoinInbox(wakeUp: .media))
         publication.add(EncoderTap(feed, of: publication))
         return (publication, feed)
     }
