@@ -15,8 +15,9 @@ struct RouterHTTPClientTests {
         let configuration = HTTPServerConfiguration(
             requestTimeout: .seconds(60), idleTimeout: .seconds(60), maximumBodyLength: 64 << 10, maximumConnections: 10,
             maximumConnectionsPerAddress: 10)
+        var isWell = false
         let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
-            exchange.respond(HTTPResponse(request.method == .get ? .unauthorized : .conflict))
+            exchange.respond(HTTPResponse(request.method == .post ? .conflict : isWell ? .ok : .unauthorized))
         }
         let address = try server.listen(on: SocketAddress(.loopback, port: 0))
         let http = RouterHTTPClient(HTTPClient(loop: loop), router: "r")
@@ -26,10 +27,15 @@ struct RouterHTTPClientTests {
             _ = loop.run(until: { status != nil }, within: .seconds(120))
             return status
         }
+        #expect(ask("POST") == 409)
+        #expect(http.fault == nil, "what that means is the announce's to say")
         #expect(ask("GET") == 401)
         #expect(http.fault == "its health check is answered by 401")
         #expect(ask("POST") == 409)
-        #expect(http.fault == nil, "what that means is the announce's to say")
+        #expect(http.fault != nil, "it is not told again with each health check after something else")
+        isWell = true
+        #expect(ask("GET") == 200)
+        #expect(http.fault == nil)
         withExtendedLifetime(server) {}
     }
 }

@@ -49,7 +49,7 @@ public final class RouterHTTPClient: RouterHTTP {
     private let line: RequestLine
     private let tls: HTTPClientTLS
     private let router: String
-    /// Why the last request failed: logged once, until another reason comes or a request succeeds.
+    /// Why a request failed: logged once, until another reason comes or a health check is good.
     private(set) var fault: String?
 
     /// - Parameters:
@@ -63,14 +63,16 @@ public final class RouterHTTPClient: RouterHTTP {
         var outgoing = HTTPClientRequest(
             method: request.method, url: request.url, headers: request.headers, body: request.body)
         (outgoing.deadline, outgoing.tls) = (deadline, tls)
+        let isHealthCheck = request.method == "GET"
         line.send(outgoing, goesFirst: request.isUrgent) { [weak self] result in
-            self?.note(result.fault(ofHealthCheck: request.method == "GET"))
+            self?.note(result.fault(ofHealthCheck: isHealthCheck), ofHealthCheck: isHealthCheck)
             reply((try? result.get()).map { RouterResponse($0) })
         }
     }
 
-    private func note(_ fault: String?) {
-        guard fault != self.fault else { return }
+    /// A router that refuses health checks alone, to get no new stages, takes leases in between.
+    private func note(_ fault: String?, ofHealthCheck isHealthCheck: Bool) {
+        guard fault != self.fault, fault != nil || isHealthCheck else { return }
         self.fault = fault
         guard let fault else { return }
         Log.event(.warning, "router_request_failed", ["router": .string(router), "reason": .string(fault)])
