@@ -113,7 +113,7 @@ struct SignatureV4VerifierTests {
         path.path = "/DeleteStage"
         #expect(verify(path) == .failure(.mismatch))
         var method = try Self.createStage()
-        method.method = .put
+        method.method = .patch
         #expect(verify(method) == .failure(.mismatch))
     }
 
