@@ -147,6 +147,28 @@ struct ViewerAdaptationTests {
         #expect(adaptation.target == nil, "a quarter lost for half a minute")
     }
 
+    /// Where there is no sound, who gets no pictures gets nothing at all, and receivers report of what comes.
+    @Test func `who is sent nothing and so reports nothing is tried with the lowest layer again`() {
+        let clock = FakeClock()
+        var adaptation = ViewerAdaptation()
+        adaptation.layers = Layers.three
+        func report(_ fractionLost: UInt8, seconds: Int) {
+            for _ in 0..<seconds { adaptation.reported(fractionLost: fractionLost, at: clock.advance(by: .seconds(1))) }
+        }
+        func fallSilent(seconds: Int) {
+            for _ in 0..<seconds { adaptation.update(at: clock.advance(by: .seconds(1))) }
+        }
+        report(60, seconds: 40)
+        fallSilent(seconds: 14)
+        #expect(adaptation.target == nil)
+        fallSilent(seconds: 2)
+        #expect(adaptation.target == Layers.low)
+        report(0, seconds: 10)
+        #expect(adaptation.target == Layers.low)
+        report(60, seconds: 20)
+        #expect(adaptation.target == nil, "it is too much still")
+    }
+
     @Test func `REMB is a limit`() {
         let clock = FakeClock()
         var adaptation = ViewerAdaptation(initial: .highest)

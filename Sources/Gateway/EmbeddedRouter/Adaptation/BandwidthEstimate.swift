@@ -13,24 +13,24 @@ struct BandwidthEstimate {
     private var limit: (bitsPerSecond: Double, time: MonotonicTime)?
     /// When transport-wide feedback came last.
     private var lastFeedback: MonotonicTime?
-    private var hasReports = false
+    /// When a receiver report came last.
+    private var lastReport: MonotonicTime?
 
     /// - Parameter start: what is taken for granted before anything is known.
     init(start: Int = startBitsPerSecond) {
         (delay, loss) = (RateControl(bitsPerSecond: start), LossControl(bitsPerSecond: start))
     }
 
-    /// Nil while the viewer has told nothing.
+    /// Nil while the viewer has told nothing, and once its reports have ceased: receivers report of what comes alone.
     func bitsPerSecond(at now: MonotonicTime) -> Int? {
-        var estimate: Double
-        if hasFeedback {
-            estimate = min(delay.bitsPerSecond, loss.bitsPerSecond)
-        } else {
-            guard hasReports || limit != nil else { return nil }
-            estimate = loss.bitsPerSecond
-        }
-        if let limit, now - limit.time < Self.limitLifetime { estimate = min(estimate, limit.bitsPerSecond) }
-        return Int(estimate)
+        let limit = limit.flatMap { now - $0.time < Self.limitLifetime ? $0.bitsPerSecond : nil }
+        guard hasFeedback || limit != nil || hasReports(at: now) else { return nil }
+        let carried = hasFeedback ? min(delay.bitsPerSecond, loss.bitsPerSecond) : loss.bitsPerSecond
+        return Int(min(carried, limit ?? carried))
+    }
+
+    private func hasReports(at now: MonotonicTime) -> Bool {
+        lastReport.map { now - $0 < Self.reportLifetime } ?? false
     }
 
     /// Whether the viewer tells of each packet: only then tries with padding show anything.
@@ -72,7 +72,7 @@ struct BandwidthEstimate {
     /// - Parameter sending: bits a second.
     mutating func reported(fractionLost: UInt8, sending: Int, at now: MonotonicTime) {
         guard !hasFeedback else { return }
-        hasReports = true
+        lastReport = now
         loss.note(fraction: Double(fractionLost) / 256, sending: sending, at: now)
     }
 
@@ -84,6 +84,8 @@ struct BandwidthEstimate {
     static let startBitsPerSecond = 300_000
     /// Whoever sends REMB sends it about once a second.
     private static let limitLifetime: Duration = .seconds(10)
+    /// Receivers report every few seconds (RFC 3550 §6.2), and one report or two may be lost.
+    private static let reportLifetime: Duration = .seconds(15)
     private static let longestSilence: Duration = .seconds(2)
 }
 

@@ -30,7 +30,10 @@ struct LayerChooser {
             return choose(given.track, given.name == name ? .requested : .unavailable)
         }
         guard let choice else { return choose((initial == .lowest ? lowest : best).track, .initial) }
-        guard let estimate else { return replaceIfLost(choice, layers) }
+        guard let estimate else {
+            // Nothing is sent, not even sound, so that nobody tells of the way any more: it is tried.
+            return choice.track == nil ? choose(lowest.track, .initial) : replaceIfLost(choice, layers)
+        }
         if choice.track == nil { return rise(to: flowing.first { Self.needToRise($0) <= estimate }, at: now) }
         guard let present = flowing.first(where: { $0.track == choice.track }) else { return replaceIfLost(choice, layers) }
         if isStarved(present, isLowest: present == lowest, estimate, at: now) {
