@@ -53,6 +53,29 @@ extension ClusterHistoryTests {
         #expect(shown?.firstJoinTime == Self.now + .seconds(8))
     }
 
+    /// One publishes through a node and another watches; at a second node both ask for somebody who is not live there.
+    @Test func `who is turned away at one node is still there through another`() async throws {
+        let bench = try ClusterBench()
+        let node = try bench.node("a")
+        node.store.record(Self.start(5) + [Self.viewer(7), Self.event(.joined, 7, of: "v")])
+        let store = node.store
+        let other = LocalLeases(node: "b", record: { store.record($0) }, wallNow: { Self.now })
+        for id in ["p", "v", "stranger"] {
+            other.watchRefused(
+                Watching(SubscribeGrant(participantID: id, stageARN: Self.arn, stageID: "one"), watches: "nobody"),
+                errorCode: "PUBLISHER_NOT_FOUND",
+                session: StageSession(stageARN: Self.arn, sessionID: "st-1", startTime: Self.now))
+        }
+        try await eventually { try await Self.names(node, "stranger") == [.subscribeError] }
+        #expect(try await Self.names(node) == [.joined, .publishStarted, .subscribeError])
+        let connected = try await node.read {
+            try $0.participants(ofStage: Self.arn, sessionID: "st-1", matching: .connected(true), limit: 10)
+        }
+        #expect(connected.map(\.participantID) == ["p", "v"])
+        let stranger = try await node.read { try $0.participant("stranger", ofStage: Self.arn, sessionID: "st-1") }
+        #expect(stranger?.isConnected == false)
+    }
+
     /// Two viewers through a node that dies, one of whom watches two, and a publisher who stays.
     @Test func `a node's viewers leave with it, whoever says so, and nobody else does`() async throws {
         let bench = try ClusterBench()

@@ -184,7 +184,7 @@ extension LeaseTable {
         return writes
             + viewers.start(
                 watching, isReplica: held[watched]?.grant.replica != nil, sessionID: sessionID,
-                generation: viewerGeneration(key, now), isPresent: isAnnounced(key), now: now)
+                generation: generation(of: key) ?? nextGeneration(now), isPresent: isAnnounced(key), now: now)
     }
 
     mutating func watchStopped(_ watching: Watching, now: WallTime) -> [HistoryWrite] {
@@ -199,8 +199,9 @@ extension LeaseTable {
     mutating func watchRefused(_ watching: Watching, errorCode: String, now: WallTime) -> [HistoryWrite] {
         let key = watching.grant.participant
         guard let session = sessions.recorded(ofStage: watching.grant.stageARN) else { return [] }
+        // Without one of its own it overtakes nothing: the participant may be there through another node.
         return viewers.refused(
-            watching, sessionID: session.sessionID, generation: viewerGeneration(key, now), errorCode: errorCode,
+            watching, sessionID: session.sessionID, generation: generation(of: key) ?? 0, errorCode: errorCode,
             isPresent: isAnnounced(key), now: now)
     }
 
@@ -218,10 +219,10 @@ extension LeaseTable {
 
     private func isAnnounced(_ key: ParticipantKey) -> Bool { held[key]?.isAnnounced ?? false }
 
-    /// One participant has one generation at a time: that of its publish, where it has one.
-    private mutating func viewerGeneration(_ key: ParticipantKey, _ now: WallTime) -> UInt64 {
+    /// One participant has one generation at a time: that of its publish, where it has one; nil for who does not watch either.
+    private func generation(of key: ParticipantKey) -> UInt64? {
         if let publish = held[key], publish.isAnnounced { return publish.generation }
-        return viewers[key]?.generation ?? nextGeneration(now)
+        return viewers[key]?.generation
     }
 }
 

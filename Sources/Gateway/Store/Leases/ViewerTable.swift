@@ -72,6 +72,7 @@ struct ViewerTable {
     }
 
     /// A viewer that is turned away; an error that was told lately is not told again.
+    /// - Parameter generation: 0 for who is not there.
     mutating func refused(
         _ watching: Watching, sessionID: String, generation: UInt64, errorCode: String, isPresent: Bool, now: WallTime
     ) -> [HistoryWrite] {
