@@ -79,6 +79,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let head: HTTPMethod = "HEAD"
     /// Not idempotent: once at most.
     public static let post: HTTPMethod = "POST"
+    /// Replaces what is at the target.
+    public static let put: HTTPMethod = "PUT"
     /// Changes a part of what is at the target (RFC 5789).
     public static let patch: HTTPMethod = "PATCH"
     /// Removes what is at the target.
