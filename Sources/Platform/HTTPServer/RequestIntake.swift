@@ -36,7 +36,7 @@ struct RequestIntake {
         return turn.requests <= Self.maximumPerTurn
     }
 
-    /// Takes bytes up to the next event. What it asks about a body's length knows nothing of the connection.
+    /// Takes bytes up to the next event.
     mutating func take(_ bytes: RawSpan) throws(HTTPError) -> (byteCount: Int, event: HTTPRequestParser.Event?) {
         let taken = try parser.receive(bytes)
         if case .request? = taken.event { count += 1 }
