@@ -85,6 +85,17 @@ struct NALUnitListTests {
         #expect((found.hasIDR, found.isMalformed, found.endOffset) == (true, false, body.count))
     }
 
+    /// A delimiter of one byte before a slice, and then what cannot be read or forwarded.
+    @Test(arguments: [[0, 0, 0, 9, 0x41], [0, 0], [0, 0, 0, 2, 0x18, 1]] as [[UInt8]])
+    func `lengths that break behind sound ones stay lengths`(_ rest: [UInt8]) {
+        var found = NALUnitList()
+        ([0, 0, 0, 1, 9, 0, 0, 0, 2, 0x65, 0x88] + rest).withUnsafeBytes { bytes in
+            found.find(inAccessUnit: bytes, lengthSize: 4)
+            #expect(found.units.map { Array($0) } == [[9], [0x65, 0x88]])
+        }
+        #expect((found.hasIDR, found.isMalformed) == (true, true))
+    }
+
     @Test
     func `filled again, it allocates nothing`() throws {
         var found = NALUnitList()

@@ -36,8 +36,9 @@
     public mutating func find(inAccessUnit bytes: UnsafeRawBufferPointer, lengthSize: Int) {
         begin()
         unsafe walk(AVCCUnits(bytes, lengthSize: lengthSize), byteCount: bytes.count)
-        // A start code looks like the length of a unit of one byte, and what follows like no length.
-        guard isMalformed, unsafe bytes.starts(with: [0, 0, 0, 1]) else { return }
+        // A start code looks like the length of a unit of one byte, and what follows that byte like no length.
+        guard isMalformed, endOffset <= 5, bytes.count > 4, unsafe UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) == 1
+        else { return }
         begin()
         unsafe addStream(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4)))
         endOffset = bytes.count
