@@ -93,7 +93,8 @@ final class JoinedOutput {
             }
             byteCount += block.byteCount
         }
-        publication.counters[run.track].count(byteCount: byteCount, endsFrame: true)
+        let endsFrame = run.track.kind == .audio || packets.last?.marker == true
+        publication.counters[run.track].count(byteCount: byteCount, endsFrame: endsFrame)
         progress = run.arrival
         unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
     }
