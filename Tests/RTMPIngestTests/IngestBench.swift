@@ -83,12 +83,14 @@ final class RecordingSink: MediaSink {
     }
 
     private(set) var packets: [Packet] = []
-    private(set) var keyframeCount = 0
+    /// The packets that keyframes began with.
+    private(set) var keyframeStarts: [Int] = []
     private(set) var formats: [TrackID: TrackFormat] = [:]
     private(set) var end: SessionEnd?
+    var keyframeCount: Int { keyframeStarts.count }
 
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
-        if run.isKeyframe { keyframeCount += 1 }
+        if run.isKeyframe { keyframeStarts.append(self.packets.count) }
         for packet in packets {
             let head = (0..<Int(packet.headCount)).map { UInt8(truncatingIfNeeded: packet.head >> (8 * UInt32($0))) }
             self.packets.append(

@@ -36,10 +36,16 @@ final class AccessUnitWriter {
         _ nalUnits: [UnsafeRawBufferPointer], at mediaTime: Duration, isKeyframe: Bool, part: PictureParts.Part, holdsBack: Bool,
         arrival: MonotonicTime
     ) {
-        forwardHeld(endsPicture: part == .first, arrival: arrival)
+        if part == .first { forwardHeld(arrival: arrival) }
         let timestamp = mediaTime.timestamp(for: .video)
         var sequenceNumber = nextSequenceNumber
+        var run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
         scratch.withPackets { packets in
+            if let held, let packet = held.take() {
+                packets.append(packet)
+                packets[0].marker = false
+                if held.startsKeyframe { run.isKeyframe = true }
+            }
             unsafe packetizer.cut(nalUnits, goesOn: part == .furtherSlices) { payload in
                 unsafe packets.append(
                     MediaPacket(
@@ -48,22 +54,22 @@ final class AccessUnitWriter {
                 sequenceNumber += 1
             }
             nextSequenceNumber = sequenceNumber
-            if holdsBack, let last = packets.popLast() { hold(last, startsKeyframe: isKeyframe && packets.isEmpty) }
-            guard !packets.isEmpty else { return }
-            let run = MediaRun(track: track, isKeyframe: isKeyframe, arrival: arrival)
-            unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) }
+            let last = holdsBack ? packets.popLast() : nil
+            if !packets.isEmpty { unsafe packets.withUnsafeBufferPointer { unsafe publication.forward($0, of: run) } }
+            if let last { hold(last, startsKeyframe: run.isKeyframe && packets.isEmpty) }
         }
     }
 
+    /// Once what was held back before has gone: it lay where this one does.
     private func hold(_ packet: MediaPacket, startsKeyframe: Bool) {
         let held = held ?? HeldPacket()
         self.held = held
         held.keep(packet, startsKeyframe: startsKeyframe)
     }
 
-    private func forwardHeld(endsPicture: Bool, arrival: MonotonicTime) {
-        guard let held, var packet = held.take() else { return }
-        packet.marker = endsPicture
+    /// It was the last of its picture, as its marker says.
+    private func forwardHeld(arrival: MonotonicTime) {
+        guard let held, let packet = held.take() else { return }
         let run = MediaRun(track: track, isKeyframe: held.startsKeyframe, arrival: arrival)
         unsafe withUnsafePointer(to: packet) { unsafe publication.forward(UnsafeBufferPointer(start: $0, count: 1), of: run) }
     }
