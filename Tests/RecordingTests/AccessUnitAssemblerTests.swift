@@ -80,6 +80,15 @@ struct AccessUnitAssemblerTests {
         #expect(receiver.units.dropFirst().first?.parameterSets.sequence == [[0x67, 1, 2, 3]])
     }
 
+    /// By RTMP in messages of their own, and before the slices again.
+    @Test
+    func `parameter sets that come twice count once`() {
+        var receiver = Receiver()
+        for (number, set) in [Self.sps, Self.pps, Self.sps, Self.pps].enumerated() { receiver.take(Int64(number), 900, set) }
+        receiver.take(4, 900, [0x65, 8], marker: true)
+        #expect(receiver.units.map(\.parameterSets) == [ParameterSets(sequence: [Self.sps], picture: [Self.pps])])
+    }
+
     @Test
     func `numbers that begin elsewhere are another sequence`() {
         var receiver = Receiver()

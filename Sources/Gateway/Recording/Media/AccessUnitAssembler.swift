@@ -88,17 +88,19 @@ struct AccessUnitAssembler {
     }
 
     /// A NAL unit is whole; parameter sets stand in the sample entry, not in samples (ISO/IEC 14496-15 §5.4.2). Those that it has
-    /// no room for stay.
+    /// no room for stay, and those that come twice count once.
     private mutating func end(at start: Int) {
         let byteCount = bytes.count - start - 4
         guard byteCount > 0 else { return bytes.removeLast(bytes.count - start) }
         switch NALUnitHeader(bytes[start + 4]).type {
         case .idrSlice: hasIDR = true
         case .sequenceParameterSet where newSets.hasRoom(forSequence: byteCount):
-            newSets.sequence.append(Array(bytes[(start + 4)...]))
+            let set = Array(bytes[(start + 4)...])
+            if !newSets.sequence.contains(set) { newSets.sequence.append(set) }
             bytes.removeLast(bytes.count - start)
         case .pictureParameterSet where newSets.hasRoom(forPicture: byteCount):
-            newSets.picture.append(Array(bytes[(start + 4)...]))
+            let set = Array(bytes[(start + 4)...])
+            if !newSets.picture.contains(set) { newSets.picture.append(set) }
             bytes.removeLast(bytes.count - start)
         default: break
         }
