@@ -34,8 +34,9 @@ struct AllocationTests {
         return writer.bytes + [UInt8](repeating: 0x5A, count: byteCount - 2)
     }
 
-    @Test
-    func `frames become packets without an allocation`() throws {
+    /// Whole, and with a further slice in a message of its own.
+    @Test(arguments: [false, true])
+    func `frames become packets without an allocation`(_ haveFurther: Bool) throws {
         let bench = try IngestBench()
         let lease = PublishLease(participantID: "p1", stageID: "s1", stageSessionID: "st-1", generation: 1)
         let publication = Publication(grant: IngestBench.grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline())
@@ -47,11 +48,14 @@ struct AllocationTests {
         let frames =
             [Self.frame(byteCount: 60_000, isKeyframe: true)]
             + (0..<29).map { _ in Self.frame(byteCount: 10_000, isKeyframe: false) }
+        let further: [UInt8] = [0x27, 1, 0, 0, 0, 0, 0, 0, 2, 0x41, 0x40]
         func second(_ number: Int64) {
             for (index, frame) in frames.enumerated() {
                 let stamp = number * 1_000 + Int64(index) * 33
                 let arrival = MonotonicTime(nanoseconds: (5_000 + stamp) * 1_000_000)
                 frame.withUnsafeBytes { _ = pipeline.receiveVideo($0, timestamp: stamp, arrival: arrival) }
+                guard haveFurther else { continue }
+                further.withUnsafeBytes { _ = pipeline.receiveVideo($0, timestamp: stamp, arrival: arrival) }
             }
         }
         PipelineTests.sequenceHeader.withUnsafeBytes {
