@@ -12,14 +12,19 @@ import Wire
 
 @testable import EmbeddedRouter
 
-/// Knows one token, of one stage.
+/// Knows one token, of one stage, until it is revoked.
 private final class OneToken: SubscribeAuthorizer {
+    private let isRevoked = Lock(false)
+
+    func revoke() { isRevoked.withLock { $0 = true } }
+
     func authorizeSubscribe(
         _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
     ) {
         guard request.token.revealText() == "good", request.stageID == "s" else {
             return reply(.failure(Refusal(.tokenRejected)))
         }
+        if isRevoked.withLock({ $0 }) { return reply(.failure(Refusal(.tokenExpired))) }
         reply(.success(SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s")))
     }
 }
