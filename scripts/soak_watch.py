@@ -104,16 +104,18 @@ class Watch:
         return sum((point[0] - middle) * (point[1] - mean) for point in points) / spread * 3_600
 
     def finish(self, steady) -> dict[str, int]:
-        """Ends the live streams, then the receiver; the relay's own drops are no loss, nor are the kernel's at the receiver."""
-        relay = int(metrics(self.gateway).get("stagedoor_forward_drop_total", 0))
+        """Ends the live streams, then the receiver; the relay's own drops are no loss, nor are the kernel's at either side."""
+        figures = metrics(self.gateway)
+        relay = int(figures.get("stagedoor_forward_drop_total", 0))
+        overrun = int(figures.get("stagedoor_udp_rcvbuf_errors_total", 0))
         reports = self.live.finish()
         time.sleep(2)
         got = finished(steady)
-        inside = max(0, got["lost"] - got["droppedByKernel"] - relay)
+        inside = max(0, got["lost"] - got["droppedByKernel"] - relay - overrun)
         refused = sum(report["refused"] + report["endedByServer"] for report in reports)
         if refused:
             print(f"{refused} live streams were refused or ended by the server")
-        return {"inside": inside + refused, "received": got["received"], "relay": relay, "kernel": got["droppedByKernel"]}
+        return {"inside": inside + refused, "received": got["received"], "relay": relay, "in": overrun, "out": got["droppedByKernel"]}
 
 
 def median(values: list[int]) -> int:
