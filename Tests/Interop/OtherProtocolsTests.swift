@@ -22,7 +22,9 @@ extension Interop {
             }
             let (sent, received) = (try MediaFile.frameDigests(Clip.p30.file()), try MediaFile.frameDigests(file))
             #expect(received.count > 3 * 30)
-            #expect(received == Array(sent.prefix(received.count)))
+            // SRT's end may cut the last picture that the listener gets.
+            let whole = received.dropLast()
+            #expect(whole.elementsEqual(sent.prefix(whole.count)))
         }
 
         /// docs/stage-router.md, section 11.

@@ -23,7 +23,7 @@ extension Interop {
             let isSeen = holds(within: .browserScript) { browser.output.contains("\n") || !browser.isRunning }
             try #require(isSeen, "\(browser.output)\n\(rtmp.output)\n\(whip.output)\n\(gateway.log.suffix(4_000))")
             let line = browser.output.split(separator: "\n")[0]
-            let seen = try JSONDecoder().decode(Seen.self, from: Data(line.utf8))
+            let seen = try #require(try? JSONDecoder().decode(Seen.self, from: Data(line.utf8)), "\(browser.output)")
             #expect(
                 Set(seen.participants.map(\.participant))
                     == [gateway.quickstart.participantId, gateway.quickstart.whipParticipantId])

@@ -170,14 +170,4 @@ struct DrainMachineTests {
         #expect(machine.turn(Self.oneLive, at: at(61)) == [.close(count: 1)])
         #expect(machine.cancel() == [.stopTurns, .showServing, .takePublishes, .log(.cancelled)])
     }
-
-    @Test
-    func `new settings are the next drain's`() {
-        var machine = machine()
-        _ = machine.begin(Self.oneLive, at: Self.start)
-        machine.settings = DrainSettings(grace: .zero, timeout: .zero, closesPerSecond: 1)
-        #expect(machine.turn(Self.oneLive, at: at(5)) == [])
-        _ = machine.cancel()
-        #expect(machine.begin(Self.oneLive, at: at(6)).contains(.close(count: 1)))
-    }
 }

@@ -1,10 +1,10 @@
-import Synchronization
+public import Synchronization
 
 /// The way to a loop that reads feeds of other threads: its mailbox, and a wake-up that is sent once until it is answered.
 public final class FeedInbox<Message: Sendable>: Sendable {
-    private let isAwake = Atomic<Bool>(false)
+    @usableFromInline let isAwake = Atomic<Bool>(false)
     private let sender = Lock<MailboxSender<Message>?>(nil)
-    private let wakeUp: Message
+    @usableFromInline let wakeUp: Message
 
     /// - Parameter wakeUp: says that feeds of the loop's have blocks.
     public init(wakeUp: Message) { self.wakeUp = wakeUp }
@@ -17,11 +17,13 @@ public final class FeedInbox<Message: Sendable>: Sendable {
     public func send(_ message: Message) -> Bool { sender.withLock { $0 }?.send(message) ?? false }
 
     /// Tells the loop that a feed of its has blocks; further ones need no telling until it has looked, or could not be told.
+    @inlinable
     public func wake() {
         guard !isAwake.exchange(true, ordering: .acquiringAndReleasing) else { return }
         if !send(wakeUp) { isAwake.store(false, ordering: .releasing) }
     }
 
     /// The loop is about to look at all its feeds.
+    @inlinable
     public func looked() { _ = isAwake.exchange(false, ordering: .acquiringAndReleasing) }
 }
