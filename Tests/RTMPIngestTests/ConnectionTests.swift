@@ -2,6 +2,7 @@ import AMF0
 import Admission
 import EventLoop
 import GatewayMetrics
+import Glibc
 import MediaContract
 import Monitoring
 import Refusals
@@ -315,6 +316,21 @@ struct ConnectionLimitTests {
         encoder.connectAndPublish()
         #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)))
         #expect(bench.leases.liveCount == 0)
+    }
+
+    @Test func `takes no standstill of its own for an encoder's silence`() throws {
+        let bench = try IngestBench(settings { $0.idleTimeout = .milliseconds(300) })
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        usleep(1_000_000)
+        // Due after the look for silence, as what waits in a socket may be.
+        var isRead = false
+        let reading = bench.loop.schedule(after: .zero) { isRead = true }
+        #expect(bench.run(until: { isRead }, within: .seconds(120)))
+        #expect(!encoder.isClosed && bench.leases.liveCount == 1)
+        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)), "Then it counts anew")
+        reading.cancel()
     }
 
     @Test func `refuses when nobody decides`() throws {

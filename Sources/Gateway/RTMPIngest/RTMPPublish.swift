@@ -226,10 +226,18 @@ final class RTMPPublish {
         connection.pingIfDue()
     }
 
+    /// A look for silence that is so late tells of this loop's silence.
+    private static let standstill = Duration.milliseconds(100)
+
     private func lookForSilence() {
         guard let live else { return }
         let patience = ingest.settings.idleTimeout - (ingest.loop.now - live.lastMedia)
         if patience > .zero { return live.silence.rearm(after: patience) }
+        if patience < -Self.standstill {
+            // What the encoder sent meanwhile was not read yet.
+            live.lastMedia = ingest.loop.now
+            return live.silence.rearm(after: ingest.settings.idleTimeout)
+        }
         connection.story.log(.info, "rtmp_publish_silent")
         connection.end(.connectionLost)
     }
