@@ -346,10 +346,14 @@ struct ClusterHistoryTests {
         try await eventually { told.withLock { $0.count } == 3 }
         #expect(told.withLock { $0 } == [.publishStopped, .left, .left], "the survivor's receivers hear of it")
         // It takes its own last process for dead, and brings what it had left to say.
-        dead = try TestNode(bench.settings("dead"), directory: directory)
+        let heard = Lock<[ParticipantEvent.Name]>([])
+        observers.onLocalEvents = { events in heard.withLock { $0 += events.map(\.name) } }
+        dead = try TestNode(bench.settings("dead"), directory: directory, observers: observers)
         dead?.store.record([Self.event(.publishStopped, 7), Self.event(.left, 7), Self.participant(7)])
         dead?.store.record(Self.start(9))
         try await eventually { try await Self.names(survivor).count == 6 }
+        try await eventually { heard.withLock { $0.count } == 2 }
+        #expect(heard.withLock { $0 } == [.joined, .publishStarted], "its receivers do not hear of that end again")
         let names = try await Self.names(survivor)
         #expect(names == [.joined, .publishStarted, .publishStopped, .left, .joined, .publishStarted])
         let participant = try await survivor.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }

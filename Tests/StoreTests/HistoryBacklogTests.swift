@@ -135,8 +135,8 @@ struct HistoryBacklogTests {
     @Test
     func `what the cluster has taken is told once`() {
         var backlog = HistoryBacklog()
-        backlog.add([.forwarded(through: 1, closing: []), .forwarded(through: 2, closing: []), Self.event(of: 0)])
-        #expect(backlog.waiting == [.forwarded(through: 2, closing: []), Self.event(of: 0)])
+        backlog.add([.forwarded(through: 1, taken: []), .forwarded(through: 2, taken: []), Self.event(of: 0)])
+        #expect(backlog.waiting == [.forwarded(through: 2, taken: []), Self.event(of: 0)])
     }
 
     @Test

@@ -170,11 +170,39 @@ struct HistoryDatabaseTests {
         #expect(queue?.name.count == 16)
         let event = ParticipantEvent(
             name: .left, time: Self.now, stageARN: "arn", sessionID: "s", participantID: "p", userID: "")
-        let told = try history.append([.forwarded(through: 1, closing: [event])])
+        let told = try history.append([.forwarded(through: 1, taken: [event])])
         #expect(told.map(\.name) == [.left], "receivers of this node hear what the platform derived")
         try history.read { queue = try? $0.historyQueue(limit: 10) }
         #expect(queue?.writes.map(\.sequence) == [2])
         history.close()
+    }
+
+    /// Else they would hear of an end that another node has told, after the participant is back at yet another one.
+    @Test
+    func `receivers of a node of a platform hear what the platform has taken, and no sooner`() throws {
+        let history = try HistoryDatabase(directory: directory.path, isQueueing: true)
+        defer { history.close() }
+        _ = try history.recover(at: Self.now, webhooks: ["hook"], sparing: [])
+        func waiting() throws -> [ParticipantEvent] {
+            var events: [ParticipantEvent] = []
+            try history.read { events = (try? $0.undelivered(to: "hook", after: 0, limit: 9)) ?? [] }
+            return events
+        }
+        let told = try history.append(Self.started + [Self.event(.publishStopped, 5)])
+        #expect(try told.isEmpty && waiting().isEmpty)
+        var queue: HistoryQueue?
+        try history.read { queue = try? $0.historyQueue(limit: 9) }
+        let queued = (queue?.writes ?? []).compactMap { write -> ParticipantEvent? in
+            if case .event(let event) = write.write { return event }
+            return nil
+        }
+        #expect(queued.map(\.name) == [.joined, .publishStarted, .publishStopped])
+        let derived = ParticipantEvent(
+            name: .left, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u")
+        let taken = try history.append([.forwarded(through: 4, taken: Array(queued.prefix(2)) + [derived])])
+        #expect(taken.map(\.name) == [.joined, .publishStarted, .left])
+        #expect(try waiting() == taken)
+        #expect(taken.allSatisfy { event in queued.allSatisfy { $0.sequence < event.sequence } }, "who reads on misses none")
     }
 
     @Test

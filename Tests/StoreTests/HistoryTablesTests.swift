@@ -93,7 +93,7 @@ struct HistoryTablesTests {
         defer { history.close() }
         try history.queue.write { database in
             let queue = ForwardingQueue(database)
-            for write in [HistoryDatabaseTests.closed(1), .forwarded(through: 1, closing: []), HistoryDatabaseTests.closed(2)] {
+            for write in [HistoryDatabaseTests.closed(1), .forwarded(through: 1, taken: []), HistoryDatabaseTests.closed(2)] {
                 try queue.add(write)
             }
             #expect(try queue.beginning(limit: 9).writes.map(\.write) == [1, 2].map(HistoryDatabaseTests.closed))

@@ -95,8 +95,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case journal(JournalLine)
     /// Points of metrics of one stage, or of none, that are over; added to what is kept of the same minutes.
     case metrics([MetricSample])
-    /// The cluster has taken this node's queue up to here; `closing` it derived, for this node's receivers to be told.
-    case forwarded(through: Int64, closing: [ParticipantEvent])
+    /// The cluster has taken this node's queue up to here. Receivers are told of the events that it has `taken` or derived.
+    case forwarded(through: Int64, taken: [ParticipantEvent])
     /// The receiver has taken the events of these numbers.
     case delivered(target: String, sequences: [Int64])
 }

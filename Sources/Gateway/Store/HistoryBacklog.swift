@@ -80,7 +80,7 @@ struct HistoryBacklog {
 extension HistoryWrite {
     /// That the cluster has taken the queue, and nothing beside.
     fileprivate var isWordOfCluster: Bool {
-        if case .forwarded(_, let closing) = self { closing.isEmpty } else { false }
+        if case .forwarded(_, let taken) = self { taken.isEmpty } else { false }
     }
 }
 

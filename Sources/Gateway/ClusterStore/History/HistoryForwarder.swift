@@ -23,7 +23,7 @@ struct HistoryForwarder {
         var sequence: Int64
     }
 
-    /// - Returns: the events that the database derived from it.
+    /// - Returns: what this node's receivers are told: an event that the database took, or those that it derived.
     func forward(_ write: HistoryWrite, from origin: Origin, now: WallTime) throws(StoreError) -> [ParticipantEvent] {
         switch write {
         case .sessionBegan(let session): try forward(session, hasBegun: true, origin, now)
@@ -32,7 +32,7 @@ struct HistoryForwarder {
                 StageSession(stageARN: stageARN, sessionID: sessionID, startTime: time, endTime: time), hasBegun: false, origin,
                 now)
         case .participant(let participant): try forward(participant, origin, now)
-        case .event(let event): try forward(event, origin)
+        case .event(let event): return try forward(event, origin)
         case .recording(let recording, let stageARN, let sessionID, let participantID):
             _ = try server.run(
                 HistoryScript.recording, keys(stageARN, sessionID, participantID),
@@ -112,7 +112,7 @@ struct HistoryForwarder {
             ])
     }
 
-    private func forward(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) {
+    private func forward(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) -> [ParticipantEvent] {
         // Nobody asks for one participant's of what the API model does not know: it would push the history out.
         let body = ParticipantEvent.Name.unmodelled.contains(event.name) ? "" : HistoryCodec.encode(event, isWhole: false)
         let outcome = try server.run(
@@ -120,7 +120,11 @@ struct HistoryForwarder {
             arguments(origin, event.participantID, generation: event.generation) + [
                 RedisArgument(event.name.rawValue), RedisArgument(body), RedisArgument(event.remoteParticipantID),
             ])
-        if outcome.text == "1" { try announce([event], origin) }
+        // It was brought before and others followed: receivers rather hear of it twice than never.
+        if outcome == .null { return [event] }
+        guard outcome.text == "1" else { return [] }
+        try announce([event], origin)
+        return [event]
     }
 
     private func forward(_ line: JournalLine, _ origin: Origin) throws(StoreError) {

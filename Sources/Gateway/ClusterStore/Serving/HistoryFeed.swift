@@ -52,11 +52,12 @@ struct HistoryFeed {
     }
 
     private mutating func forward(_ queue: HistoryQueue, at now: MonotonicTime) -> String? {
-        var (last, closing, refusal) = (Int64?.none, [ParticipantEvent](), String?.none)
+        var (last, taken, refusal) = (Int64?.none, [ParticipantEvent](), String?.none)
         for queued in queue.writes {
             do {
                 let origin = HistoryForwarder.Origin(queue: queue.name, sequence: queued.sequence)
-                closing += try forwarder.forward(queued.write, from: origin, now: EventLoop.wallNow())
+                let events = try forwarder.forward(queued.write, from: origin, now: EventLoop.wallNow())
+                if queue.name != told.queue || queued.sequence > told.through { taken += events }
                 last = queued.sequence
                 forwarded += 1
                 lastRefusal = nil
@@ -73,7 +74,7 @@ struct HistoryFeed {
         }
         if let last {
             told = (queue.name, last)
-            local.record([.forwarded(through: last, closing: closing)])
+            local.record([.forwarded(through: last, taken: taken)])
         }
         return refusal
     }

@@ -44,13 +44,13 @@ struct ClosedPublishes {
                 """, arguments: closed + participant.arguments)
     }
 
-    /// Of the participant's newest event; 0 when there is none.
+    /// Of the participant's newest publish or watching; 0 when there is none.
     func lastGeneration(of participant: SessionParticipant) throws -> UInt64 {
         let newest = try ParticipantEvent.fetch(
             database,
             where: """
                 \(SessionParticipant.condition) AND \(ParticipantEvent.isModelled)
-                    ORDER BY sequence DESC LIMIT 1
+                    ORDER BY generation DESC LIMIT 1
                 """, [participant.stageARN, participant.sessionID, participant.participantID])
         return newest.first?.generation ?? 0
     }

@@ -1,19 +1,34 @@
 import GRDB
 
-/// The events, numbered in the order in which they are written; each waits in the outbox from then on.
+/// The events, numbered in the order in which they are written.
 struct EventLog {
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
+    /// It waits in the outbox from now on.
     /// - Returns: the event as it is written, with its number.
     func append(_ event: ParticipantEvent) throws -> ParticipantEvent {
+        let event = try keep(event)
+        try Outbox(database).add(event.sequence)
+        if event.sequence % 1_000 == 0 { try Outbox(database).bound() }
+        return event
+    }
+
+    /// The cluster has taken it, or derived it: one that was kept goes behind all others, for receivers read by rising numbers.
+    /// - Returns: the event as it is written, with its number.
+    func take(_ event: ParticipantEvent) throws -> ParticipantEvent {
+        try database.execute(sql: "DELETE FROM event WHERE sequence = ?", arguments: [event.sequence])
+        return try append(event)
+    }
+
+    /// No receiver is told of it.
+    /// - Returns: the event as it is written, with its number.
+    func keep(_ event: ParticipantEvent) throws -> ParticipantEvent {
         var event = event
         event.sequence = 0
         try event.put(database)
         event.sequence = database.lastInsertedRowID
-        try Outbox(database).add(event.sequence)
-        if event.sequence % 1_000 == 0 { try Outbox(database).bound() }
         if event.sequence % HistoryDatabase.boundingInterval == 0 {
             try boundEvents(of: event.place)
             try boundFormerViewers(besides: event.place)

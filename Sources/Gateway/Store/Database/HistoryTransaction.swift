@@ -9,14 +9,14 @@ struct HistoryTransaction {
 
     init(_ database: Database, isQueueing: Bool) { (self.database, self.isQueueing) = (database, isQueueing) }
 
-    /// - Returns: the events that it adds, with their numbers.
+    /// - Returns: the events of which receivers are told, with their numbers; in a cluster those that it has taken.
     func append(_ write: HistoryWrite) throws -> [ParticipantEvent] {
-        if isQueueing { try ForwardingQueue(database).add(write) }
+        if isQueueing { try queue(write) }
         switch write {
         case .sessionBegan(let session): try session.put(database)
         case .sessionEnded(let stage, let session, let time): try end(session, ofStage: stage, at: time)
         case .participant(let participant): try put(participant)
-        case .event(let event): return try add(event)
+        case .event(let event): return isQueueing ? [] : try add(event)
         case .recording(let recording, let stage, let session, let id):
             try ParticipantRecordings(database).set(recording, of: SessionParticipant(id, ofStage: stage, sessionID: session))
         case .replication(let replication, let stage, let session, let id):
@@ -28,9 +28,9 @@ struct HistoryTransaction {
         case .metrics(let samples): if !isQueueing { try MetricTables(database).append(samples) }
         case .closed(let stage, let session, let id, let generation, let time):
             return try close(SessionParticipant(id, ofStage: stage, sessionID: session), generation, at: time)
-        case .forwarded(let sequence, let closing):
+        case .forwarded(let sequence, let taken):
             try ForwardingQueue(database).remove(through: sequence)
-            return try closing.map { try EventLog(database).append($0) }
+            return try taken.map { try EventLog(database).take($0) }
         case .delivered(let target, let sequences): try Outbox(database).remove(sequences, of: target)
         }
         return []
@@ -70,6 +70,12 @@ extension HistoryTransaction {
         guard try !ClosedPublishes(database).contains(participant.generation ?? 0, of: participant.place) else { return }
         try participant.put(database)
         try ParticipantRecordings(database).takeEarly(of: participant.place)
+    }
+
+    /// An event has a number there, by which it is found again when the cluster has taken it.
+    private func queue(_ write: HistoryWrite) throws {
+        guard case .event(let event) = write else { return try ForwardingQueue(database).add(write) }
+        try ForwardingQueue(database).add(.event(try EventLog(database).keep(event)))
     }
 
     private func add(_ event: ParticipantEvent) throws -> [ParticipantEvent] {
