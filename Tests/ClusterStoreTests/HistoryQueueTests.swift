@@ -33,6 +33,28 @@ struct HistoryQueueTests {
     }
 
     @Test
+    func `what a node brings late is listed by when it happened, page by page`() async throws {
+        let bench = try ClusterBench()
+        let (first, second) = (try bench.node("a"), try bench.node("b"))
+        first.store.record(Story.start(7))
+        try await eventually { try await Story.names(first).count == 2 }
+        second.store.record([Story.participant(9), Story.event(.joined, 9, at: 6), Story.event(.publishStarted, 9, at: 7)])
+        try await eventually { try await Story.names(first).count == 4 }
+        first.store.record([Story.event(.publishStopped, 7, at: 5), Story.event(.left, 7, at: 5)])
+        try await eventually { try await Story.names(first).count == 6 }
+        #expect(
+            try await Story.names(first) == [.joined, .publishStarted, .publishStopped, .left, .joined, .publishStarted])
+        let page = try await first.read {
+            try $0.events(ofStage: Story.arn, sessionID: "st-1", participantID: "p", after: 2, limit: 2)
+        }
+        #expect(page.map(\.name) == [.publishStopped, .left] && page.map(\.sequence) == [3, 4])
+        let none = try await first.read {
+            try $0.events(ofStage: Story.arn, sessionID: "st-1", participantID: "p", after: 6, limit: 2)
+        }
+        #expect(none.isEmpty)
+    }
+
+    @Test
     func `while another process has the files it forwards, and this one goes on when they come back`() async throws {
         let bench = try ClusterBench()
         let directory = try TemporaryDirectory()

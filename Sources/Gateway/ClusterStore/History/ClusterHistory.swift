@@ -51,20 +51,23 @@ struct ClusterHistory: HistoryReading {
         return try !server.ask(RedisCommand("ZSCORE", RedisArgument(key), RedisArgument(participantID)), key: key).isNull
     }
 
-    /// The numbers are places in the participant's list: they rise, but are not those of all events.
+    /// The numbers are places in the participant's list, not those of all events. A node that was cut off brings what happened late:
+    /// the whole list, which is bounded, is put in order.
     func events(
         ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
     ) throws -> [ParticipantEvent] {
-        // Clients say where to go on, in the token of a page: it may be any number.
-        guard after <= Int64.max - Int64(limit) else { return [] }
         let key = schema.events(ofStage: stageID(inARN: arn), session: sessionID, participantID: participantID)
-        let command = RedisCommand(
-            "LRANGE", RedisArgument(key), RedisArgument(after), RedisArgument(after + Int64(limit) - 1))
-        let found = try server.ask(command, key: key).elements ?? []
-        return found.enumerated().compactMap { index, value in
+        let found = try server.ask(RedisCommand("LRANGE", RedisArgument(key), "0", "-1"), key: key).elements ?? []
+        let events = found.enumerated().compactMap { index, value in
             HistoryCodec.event(
-                value.text ?? "", sequence: after + Int64(index) + 1, stageARN: arn, sessionID: sessionID,
-                participantID: participantID)
+                value.text ?? "", sequence: Int64(index), stageARN: arn, sessionID: sessionID, participantID: participantID)
+        }
+        let inOrder = events.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
+        // Clients say where to go on, in the token of a page: it may be any number.
+        return inOrder.enumerated().dropFirst(Int(clamping: max(0, after))).prefix(limit).map { place, event in
+            var event = event
+            event.sequence = Int64(place) + 1
+            return event
         }
     }
 
