@@ -233,6 +233,24 @@ struct NodeMachineTests {
         #expect(machine.release(LeaseIdentity(key, generation: 5)).isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func `a stage whose lease was lost is left in its time`(isTold: Bool) throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
+        if isTold {
+            _ = machine.received(.takenOver(LeaseIdentity(key, generation: 6)), now)
+        } else {
+            let renewal = machine.renewNow(now).compactMap { if case .call(let call) = $0 { call } else { nil } }
+            _ = machine.answered(try #require(renewal.first), .renewed([.lost(generation: 6)]), sentAt: now, now)
+        }
+        let idle = ClusterCall.idle(stage: "one", told: nil)
+        let later = now + machine.settings.quotas.sessionLinger + .seconds(1)
+        let asked = machine.timePassed(later)
+        #expect(asked.contains(.call(idle)))
+        #expect(machine.answered(idle, .idle(.live), sentAt: later, later) == [.call(.unmark(stage: "one"))])
+    }
+
     @Test func `what is given back while the server is away is given back when it returns, after what is held is renewed`() throws
     {
         var (machine, now) = makeSettledMachine()

@@ -172,7 +172,17 @@ extension NodeMachine {
         if let pause = held.renewed(stage: stage, at: now), pause > settings.cluster.leaseLifetime {
             outage.begin(.expired, at: now)
         }
-        return held.follow(results, of: leases, onStage: stage)
+        return losing(on: stage, now) { $0.follow(results, of: leases, onStage: stage) }
+    }
+
+    /// Where all leases of a stage are lost, it is seen to as where they are given back.
+    private mutating func losing(
+        on stage: String, _ now: MonotonicTime, _ body: (inout HeldLeases) -> [ClusterAction]
+    ) -> [ClusterAction] {
+        guard held.contains(stage: stage) else { return [] }
+        let actions = body(&held)
+        awaitEnd(on: stage, now)
+        return actions
     }
 
     /// Gives a lease back; another one of the same participant stays.
@@ -454,7 +464,7 @@ extension NodeMachine {
         case .end(let lease, let ending):
             guard let lease = held.asGranted(lease) else { return [] }
             return [.end(lease, LeaseEnd(ending))]
-        case .takenOver(let lease): return held.takenOver(by: lease)
+        case .takenOver(let lease): return losing(on: lease.key.stageID, now) { $0.takenOver(by: lease) }
         }
     }
 
