@@ -53,6 +53,22 @@ struct OwnStagesTests {
         #expect(unknown.isEmpty)
     }
 
+    /// With `cluster.degraded: admit` each node begins one; the servers know the first that they hear of.
+    @Test(arguments: [ClusterAnswer.Idleness.live, .none])
+    mutating func `sessions that began while the servers were away end with the stage`(answer: ClusterAnswer.Idleness) {
+        stages.add(["one"])
+        for session in ["st-1", "st-2"] { stages.beganAlone(session, on: "one") }
+        stages.awaitEnd(on: "one", moment(0))
+        let known = ClusterAnswer.Idleness.ended(sessionID: "st-1", [])
+        let told = stages.answered("one", known, isClaimed: { _ in false }, moment(5))
+        #expect(told == [.sessionEnded(stage: "one", sessionID: "st-1"), asked("st-1")])
+        let left = stages.answered("one", answer, isClaimed: { _ in false }, moment(6))
+        #expect(left == [.sessionEnded(stage: "one", sessionID: "st-2"), .call(.unmark(stage: "one"))])
+        stages.awaitEnd(on: "one", moment(7))
+        let again = stages.answered("one", answer, isClaimed: { _ in false }, moment(12))
+        #expect(again == [.call(.unmark(stage: "one"))])
+    }
+
     @Test mutating func `a claim's lease has time to expire`() {
         stages.awaitEnd(on: "one", moment(0))
         stages.outwaitClaim(on: "one", moment(0))

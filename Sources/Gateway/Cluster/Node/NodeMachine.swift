@@ -331,11 +331,16 @@ extension NodeMachine {
         }
         let moment = environment.wallNow().millisecondsSince1970
         let lease = LeaseIdentity(claim.key, generation: held.makeGeneration(notBelow: UInt64(max(0, moment))))
-        let session =
-            held.session(ofStage: claim.key.stageID) ?? SharedSession(id: environment.makeSessionID(), start: moment)
+        let session = held.session(ofStage: claim.key.stageID) ?? beginAlone(on: claim.key.stageID, at: moment)
         stages.add([claim.key.stageID])
         keep(lease, claim.set, claim.credential, session, now)
         return [.granted(claim: number, lease, session)]
+    }
+
+    private mutating func beginAlone(on stage: String, at moment: Int64) -> SharedSession {
+        let session = SharedSession(id: environment.makeSessionID(), start: moment)
+        stages.beganAlone(session.id, on: stage)
+        return session
     }
 
     private mutating func keep(

@@ -19,6 +19,8 @@ struct OwnStages: Sendable {
     private var marked: Set<String> = []
     /// Not all of them are marked: who was refused may have begun a session.
     private var idle: [String: Idle] = [:]
+    /// Sessions that began here while the servers were away. If others began one of their own, the servers know one of them alone.
+    private var alone: [String: [String]] = [:]
     /// Whether those that the process before this one left in the set are among them.
     private(set) var hasTakenUp = false
 
@@ -50,6 +52,8 @@ struct OwnStages: Sendable {
 
 extension OwnStages {
     mutating func publishBegan(on stage: String) { idle[stage] = nil }
+
+    mutating func beganAlone(_ session: String, on stage: String) { alone[stage, default: []].append(session) }
 
     /// Nobody publishes there through this node from now on, or still.
     mutating func awaitEnd(on stage: String, _ now: MonotonicTime) {
@@ -88,15 +92,18 @@ extension OwnStages {
         }
     }
 
-    private func over(_ session: String, of stage: String, _ dropped: [EndedLease]) -> [ClusterAction] {
+    private mutating func over(_ session: String, of stage: String, _ dropped: [EndedLease]) -> [ClusterAction] {
+        alone[stage]?.removeAll { $0 == session }
         let ended = ClusterAction.sessionEnded(stage: stage, sessionID: session)
         return dropped.isEmpty ? [ended] : [.closed(stage: stage, dropped), ended]
     }
 
     private mutating func leave(_ stage: String, isClaimed: Bool) -> [ClusterAction] {
         idle[stage] = nil
-        if isClaimed { return [] }
+        // The history takes no end of the one that the servers know to run.
+        let ends = (alone.removeValue(forKey: stage) ?? []).map { ClusterAction.sessionEnded(stage: stage, sessionID: $0) }
+        if isClaimed { return ends }
         marked.remove(stage)
-        return [.call(.unmark(stage: stage))]
+        return ends + [.call(.unmark(stage: stage))]
     }
 }
