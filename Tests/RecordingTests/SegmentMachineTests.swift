@@ -406,6 +406,14 @@ struct AudioClockTests {
         #expect(times([48_000, 48_960, 0, 960, 49_920]) == [48_000, 48_960, nil, nil, 49_920])
     }
 
+    @Test
+    func `where stamps step back frames are left out until sound and stamps agree`() {
+        let stamps = (0..<200).map { Int64($0 * 960 - ($0 < 100 ? 0 : 14_400)) }
+        let placed = times(stamps)
+        #expect(placed.count { $0 == nil } == 15)
+        #expect(zip(placed, stamps).allSatisfy { time, stamp in time.map { abs($0 - stamp) <= 480 } ?? true })
+    }
+
     /// Loss that comes again and again may not add up.
     @Test
     func `one missing frame is a gap of its own, of stamps in whole milliseconds too`() {

@@ -10,6 +10,8 @@ struct AudioClock: Equatable {
     /// Where the frame before ends by its stamp.
     private var stampEnd: Int64 = 0
     private var isSlewing = false
+    /// Until sound and stamps agree again: what is only almost a gap late would be so for a minute and a half.
+    private var isLeavingOut = false
 
     init(timescale: Int64) { self.timescale = timescale }
 
@@ -33,10 +35,11 @@ struct AudioClock: Equatable {
         }
         let error = stamp &- next
         if error >= gap || (isMissing && error > 0) {
-            (self.next, isSlewing) = (stamp &+ duration, false)
+            (self.next, isSlewing, isLeavingOut) = (stamp &+ duration, false, false)
             return stamp
         }
-        if error <= -gap { return nil }
+        isLeavingOut = error <= (isLeavingOut ? -deadBand : -gap)
+        if isLeavingOut { return nil }
         if error.magnitude > UInt64(deadBand) {
             isSlewing = true
         } else if error.magnitude <= UInt64(settled) {
