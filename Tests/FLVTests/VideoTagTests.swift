@@ -227,6 +227,7 @@ struct VideoTagTests {
 
     @Test func `names what is refused`() {
         #expect(VideoCodec.hevc.name == "HEVC (H.265)")
-        #expect(VideoCodec.unknownFourCC(FourCC(rawValue: 0x6100_0A62)).name == "video codec a??b")
+        #expect(VideoCodec.unknownFourCC(FourCC(rawValue: 0x6100_0A62)).name == "codec a??b")
+        #expect(VideoCodec.screenVideo.name == "Flash Screen")
     }
 }

@@ -27,6 +27,17 @@ struct ContractMonitorAudioTests {
         #expect(feeder.faults.first?.rule == rule)
     }
 
+    @Test(arguments: [
+        ([0x12, 0x88], "32 kHz and 1 channel"), ([0x13, 0x90], "22.05 kHz and 2 channels"),
+        ([0x15, 0x08], "11.025 kHz and 1 channel"),
+    ] as [([UInt8], String)])
+    func `says what the audio is, as its user set it`(_ bytes: [UInt8], _ words: String) throws {
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.monitor.audioConfiguration(try AudioSpecificConfig(parsing: bytes.span.bytes), at: feeder.moment.arrival)
+        for number in 0..<90 { feeder.feed(SyntheticStream().accessUnit(number)) }
+        #expect(feeder.sentence?.hasPrefix("audio of \(words) (allowed: 44.1 or 48 kHz, at most 2 channels)") == true)
+    }
+
     @Test(arguments: ["HEVC", "AV1"])
     func `other video codecs are refused at once by name`(_ name: String) {
         var feeder = StreamFeeder(.accessUnits, product: "FMLE/3.0 (compatible; Lavf63.1.102)")

@@ -128,7 +128,7 @@ extension ContractFault {
         case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height): "\(width)x\(height) pixels"
         case .videoBitrate(let rate): "video at \(Self.mega(rate)) Mbit/s"
         case .audioCodec(let name): "\(name) audio"
-        case .audioFormat(let rate, let channels): "audio of \(Self.kilo(rate)) kHz and \(channels) channels"
+        case .audioFormat(let rate, let channels): "audio of \(Self.kilo(rate)) kHz and \(Self.channels(channels))"
         case .missingVideo: "no video within \(rules.tracks.limit.components.seconds) s"
         case .missingAudio: "no audio within \(rules.tracks.limit.components.seconds) s"
         case .undescribedVideo: "video without parameter sets that can be read"
@@ -176,7 +176,8 @@ extension ContractFault {
     }
 
     static func mega(_ bits: Int) -> String { short(Double(bits) / 1_000_000) }
-    static func kilo(_ hertz: Int) -> String { short(Double(hertz) / 1_000) }
+    static func kilo(_ hertz: Int) -> String { hertz % 1_000 == 0 ? "\(hertz / 1_000)" : "\(Double(hertz) / 1_000)" }
+    static func channels(_ count: Int) -> String { "\(count) channel\(count == 1 ? "" : "s")" }
     static func hours(_ seconds: Int) -> String { "\(seconds / 3_600) h \(seconds / 60 % 60) min" }
 
     /// One decimal place at most.

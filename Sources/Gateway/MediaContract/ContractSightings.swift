@@ -94,7 +94,7 @@ struct ContractSightings: Sendable {
     private static func size(_ layer: LayerSighting) -> String { "\(layer.sequence.width)x\(layer.sequence.height) pixels" }
 
     private static func format(of audio: AudioSpecificConfig) -> String {
-        let channels = audio.channelCount.map { "\($0) channel\($0 == 1 ? "" : "s")" }
+        let channels = audio.channelCount.map(ContractFault.channels)
         return ["\(ContractFault.kilo(audio.sampleRate)) kHz", channels].compactMap { $0 }.joined(separator: ", ")
     }
 

@@ -152,9 +152,9 @@ public enum AudioCodec: Hashable, Sendable {
         case .ac3: "AC-3"
         case .eac3: "E-AC-3"
         case .flac: "FLAC"
-        case .deviceSpecific: "device-specific audio"
-        case .unknownSoundFormat(let format): "audio format \(format)"
-        case .unknownFourCC(let code): "audio codec \(code)"
+        case .deviceSpecific: "device-specific"
+        case .unknownSoundFormat(let format): "format \(format)"
+        case .unknownFourCC(let code): "codec \(code)"
         }
     }
 }

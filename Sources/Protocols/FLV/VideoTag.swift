@@ -222,10 +222,10 @@ public enum VideoCodec: Hashable, Sendable {
         case .vp9: "VP9"
         case .jpeg: "JPEG"
         case .sorensonH263: "Sorenson H.263 (FLV1)"
-        case .screenVideo, .screenVideo2: "Screen video"
+        case .screenVideo, .screenVideo2: "Flash Screen"
         case .vp6, .vp6Alpha: "VP6"
-        case .unknownCodecID(let id): "video codec \(id)"
-        case .unknownFourCC(let code): "video codec \(code)"
+        case .unknownCodecID(let id): "codec \(id)"
+        case .unknownFourCC(let code): "codec \(code)"
         }
     }
 }
