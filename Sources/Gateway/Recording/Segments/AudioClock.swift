@@ -2,7 +2,8 @@
 ///
 /// Stamps of RTMP are whole milliseconds, and clocks of a browser's audio and video drift apart: what is within the dead band
 /// changes nothing, what grows beyond it is made up for by durations a thousandth longer or shorter, which nobody hears. Missing
-/// frames are a gap of their length, and frames for which there is no time any more are left out.
+/// frames are a gap of their length, but not a stamp that is only a little late; frames for which there is no time any more are
+/// left out.
 struct AudioClock: Equatable {
     /// Samples a second, of the track and of its stamps.
     let timescale: Int64
@@ -34,7 +35,7 @@ struct AudioClock: Equatable {
             return stamp
         }
         let error = stamp &- next
-        if error >= gap || (isMissing && error > 0) {
+        if error >= gap || (isMissing && error > duration / 2) {
             (self.next, isSlewing, isLeavingOut) = (stamp &+ duration, false, false)
             return stamp
         }
