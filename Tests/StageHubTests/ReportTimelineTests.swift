@@ -9,7 +9,10 @@ struct ReportTimelineTests {
     let start = MonotonicTime(nanoseconds: 9_000_000_000)
 
     /// Two tracks with unrelated RTP bases; video is encoded 80 ms late. Reports begin at `firstReport`, if ever.
-    func run(seconds: Int, firstReport: Int?, reportedAgain: Int = 2) {
+    /// - Parameters:
+    ///   - ofAudio: seconds; nil: with the pictures'.
+    ///   - lateReport: the second in which the pictures' report is written 345 ms late.
+    func run(seconds: Int, firstReport: Int?, reportedAgain: Int = 2, ofAudio: Int? = nil, lateReport: Int? = nil) {
         for step in 0..<(seconds * 50) {
             let time = Int64(step) * 20  // ms
             let (audio, video) = (time * 48 + 123_456, time * 90 + 4_000_000_000)
@@ -17,9 +20,12 @@ struct ReportTimelineTests {
             timeline.observe(audio, of: .audio, arrival: now + .milliseconds(10 + step % 7))
             timeline.observe(video, of: .video, arrival: now + .milliseconds(90 + step % 5))
             guard let firstReport, time >= firstReport * 1000, step % (50 * reportedAgain) == 0 else { continue }
-            let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
-            timeline.publisherReported(ntp: ntp, timestamp: audio, of: .audio)
-            timeline.publisherReported(ntp: ntp, timestamp: video, of: .video)
+            func ntp(late: Int64 = 0) -> UInt64 {
+                WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + (time + late) * 1_000_000).ntp
+            }
+            if time >= (ofAudio ?? firstReport) * 1000 { timeline.publisherReported(ntp: ntp(), timestamp: audio, of: .audio) }
+            let late: Int64 = lateReport.map { Int64($0) * 1000 } == time ? 345 : 0
+            timeline.publisherReported(ntp: ntp(late: late), timestamp: video, of: .video)
         }
     }
 
@@ -39,6 +45,18 @@ struct ReportTimelineTests {
     @Test func `reports put the tracks together`() throws {
         run(seconds: 60, firstReport: 2)
         #expect(try abs(skew(at: 60).nanoseconds) < 1_000_000)
+    }
+
+    /// As Chromium sends them: of pictures after a second, of sound after five.
+    @Test func `reports put the tracks together as soon where those of the pictures come first`() throws {
+        run(seconds: 30, firstReport: 1, reportedAgain: 1, ofAudio: 5)
+        #expect(try abs(skew(at: 30).nanoseconds) < 1_000_000)
+    }
+
+    /// A busy machine's, of an encoder that writes down when it has sent a picture (aiortc).
+    @Test(arguments: [10, 30, 60, 80]) func `a report that was written late parts no tracks`(seconds: Int) throws {
+        run(seconds: seconds, firstReport: 2, lateReport: 4)
+        #expect(try abs(skew(at: Int64(seconds)).milliseconds) <= (seconds < 30 ? 80 : 1))
     }
 
     @Test(arguments: [(0, 0), (3_000, 0), (1_800_000_000, -1_800_000_000), (-90_000, 90_000)] as [(Int64, Int64)])
