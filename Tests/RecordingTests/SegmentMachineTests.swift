@@ -263,6 +263,33 @@ struct SegmentMachineTests {
         #expect(script.runs(of: 1).first?.decodeTime == Int64(41 * 90_000))
     }
 
+    /// ffmpeg reads the first map alone.
+    @Test
+    func `keyframes of another map than the first bring their parameter sets along`() {
+        var script = SegmentScript()
+        script.play(seconds: 4, hasAudio: false)
+        script.interrupt()
+        script.play(seconds: 4, from: 1 << 33, hasAudio: false)
+        script.sets.sequence = SegmentScript.larger
+        script.play(seconds: 4, from: 1 << 33 + 360_000, hasAudio: false)
+        script.finish()
+        let sets = [SegmentScript.sets.sequence[0], SegmentScript.larger[0]]
+        let counts: [[Int]] = script.segments.map { segment in
+            sets.map { set in segment.fragments.reduce(0) { $0 + $1.ranges(of: set).count } }
+        }
+        #expect(script.segments.map(\.map) == [0, 0, 1])
+        #expect(counts == [[0, 0], [0, 0], [0, 2]])
+    }
+
+    @Test
+    func `what goes on behind another encoder's map brings its parameter sets along`() {
+        var script = SegmentScript(continuing: .init(initializations: 1, segments: 1, duration: .seconds(6)))
+        script.play(seconds: 2, hasAudio: false)
+        script.finish()
+        let set = SegmentScript.sets.picture[0]
+        #expect(script.segments.map { $0.fragments.reduce(0) { $0 + $1.ranges(of: set).count } } == [1])
+    }
+
     @Test
     func `reordered pictures have rising decoding times`() {
         var script = SegmentScript()

@@ -24,7 +24,7 @@ public struct MovieTrack: Equatable, Sendable {
 
 /// The sample entry of a track (ISO/IEC 14496-12 §8.5.2).
 public enum SampleDescription: Equatable, Sendable {
-    /// `avc1` (ISO/IEC 14496-15 §5.4.2): parameter sets stand here alone, samples have NAL units behind four-byte lengths.
+    /// `avc1` (ISO/IEC 14496-15 §5.4.2): parameter sets stand here, samples have NAL units behind four-byte lengths.
     case h264(AVCDecoderConfigurationRecord, width: Int, height: Int)
     /// `mp4a` (ISO/IEC 14496-14 §5.6): raw AAC frames.
     case aac(AudioSpecificConfig)

@@ -1,4 +1,5 @@
 import H264
+import Wire
 
 /// One access unit as a sample of `avc1` has it: NAL units behind lengths of four bytes, without parameter sets.
 struct AccessUnit: Equatable {
@@ -9,6 +10,16 @@ struct AccessUnit: Equatable {
     var isKeyframe: Bool
     /// What it is to be decoded with.
     var parameterSets: ParameterSets
+
+    /// A sample with its parameter sets, too.
+    var bytesWithSets: [UInt8] {
+        var sample: [UInt8] = []
+        for set in parameterSets.sequence + parameterSets.picture {
+            sample.append(bigEndian: UInt32(truncatingIfNeeded: set.count))
+            sample += set
+        }
+        return sample + bytes
+    }
 
     /// With its parameter sets, behind start codes in place of lengths (H.264 Annex B).
     var annexB: [UInt8] {

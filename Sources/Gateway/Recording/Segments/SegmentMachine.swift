@@ -39,6 +39,8 @@ struct SegmentMachine {
     private var cut: Cut?
     /// The segment that pictures have begun alone has no place for sound: it begins with the next one, at their next keyframe.
     private var soundWaits = false
+    /// ffmpeg reads no map but a playlist's first one: under the others each keyframe brings its parameter sets along.
+    private var keyframesHaveSets = false
     /// Where the file ends.
     private var end: Int64
     /// Where what comes now has begun in the file: sound of before it is heard by nobody.
@@ -80,7 +82,8 @@ struct SegmentMachine {
         }
         let time = times.inFile(unit.timestamp)
         times.pictureCame(at: time)
-        pending.append(PendingMedia.Video(timestamp: time, byteCount: unit.bytes.count, isSync: unit.isKeyframe), unit.bytes)
+        let bytes = keyframesHaveSets && unit.isKeyframe ? unit.bytesWithSets : unit.bytes
+        pending.append(PendingMedia.Video(timestamp: time, byteCount: bytes.count, isSync: unit.isKeyframe), bytes)
         cutIfComplete()
         cutIfFull()
         return sequence.takeActions()
@@ -126,6 +129,7 @@ struct SegmentMachine {
         guard expectsVideo, unit.isKeyframe, let description = SampleDescription(unit.parameterSets) else { return false }
         if phase == .running { renew(at: times.inFile(unit.timestamp)) } else { begin(at: unit.timestamp) }
         tracks.describe(description, by: unit.parameterSets)
+        keyframesHaveSets = !sequence.isFirst(tracks.initialization)
         return true
     }
 

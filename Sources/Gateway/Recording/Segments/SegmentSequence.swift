@@ -40,6 +40,11 @@ struct SegmentSequence {
     /// The next segment does not go on with the one before it, if there was one.
     mutating func breakOff() { isDiscontinuous = segmentCount > 0 }
 
+    /// Whether segments of these tracks need the recording's first initialization segment.
+    func isFirst(_ needed: InitializationSegment) -> Bool {
+        initializationCount == 0 || initializationCount == 1 && needed == initialization
+    }
+
     /// What there is to do since this was asked last.
     mutating func takeActions() -> [SegmentMachine.Action] {
         defer { actions = [] }
