@@ -90,6 +90,19 @@ struct RecordingBookTests {
         #expect(book.summary(.failed("403")).endedAt == Self.began + .seconds(8))
     }
 
+    /// It is paused by the next start.
+    @Test(arguments: [true, false])
+    func `a recording that a crash cut off ended with its last part, however late the next start is`(hasFailed: Bool) {
+        var book = Self.makeBook()
+        book.apply(.segment(Self.start(1), byteCount: 1, nanoseconds: 2_000_000_000))
+        if hasFailed { book.apply(.failed("403")) }
+        book.apply(.segmentEnded)
+        book.apply(.paused(since: Self.began + .seconds(3_600)))
+        #expect(book.summary(.stopped).endedAt == Self.began + .seconds(8))
+        book.apply(.paused(since: nil))
+        #expect((book.summary(.active).endedAt == nil) != hasFailed)
+    }
+
     /// The book counts as it goes; all segments looked through say the same.
     @Test
     func `what is stored and what is spooled are counted as they come`() {

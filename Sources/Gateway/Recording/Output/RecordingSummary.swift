@@ -30,7 +30,7 @@ public struct RecordingSummary: Sendable, Equatable {
     public var hasStarted: Bool
     /// When its first frame was; nil before the first segment is stored.
     public var startedAt: WallTime?
-    /// When its publish ended, or of one that failed when it was last recorded; nil while one goes on.
+    /// When it was last recorded, or its publish ended where it has no segments; nil while one goes on.
     public var endedAt: WallTime?
     /// Of all segments that are stored, as the bytes are.
     public var duration: Duration

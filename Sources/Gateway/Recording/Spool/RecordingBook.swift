@@ -123,7 +123,13 @@ struct RecordingBook {
     }
 
     /// When it was certainly recorded, or its publish ended.
-    var lastHeard: WallTime { pausedSince ?? segments.last.map { $0.start.date + $0.duration } ?? header.began }
+    var lastHeard: WallTime { pausedSince ?? lastRecorded ?? header.began }
+
+    /// Where its last segment ends; nil where there is none.
+    private var lastRecorded: WallTime? { segments.last.map { $0.start.date + $0.duration } }
+
+    /// The start after a crash pauses a recording long after its end.
+    private var endedAt: WallTime? { pausedSince == nil && failure == nil ? nil : lastRecorded ?? lastHeard }
 
     private var storedSegments: ArraySlice<Segment> { segments[..<storedCount] }
 
@@ -155,8 +161,8 @@ struct RecordingBook {
     func summary(_ state: RecordingSummary.State) -> RecordingSummary {
         RecordingSummary(
             participant: header.participant, bucket: header.bucket, prefix: header.prefix, state: state, hasStarted: hasStarted,
-            startedAt: startedAt, endedAt: failure == nil ? pausedSince : lastHeard, duration: storedDuration,
-            byteCount: storedByteCount, media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
+            startedAt: startedAt, endedAt: endedAt, duration: storedDuration, byteCount: storedByteCount,
+            media: header.media ?? .audioAndVideo, thumbnails: header.thumbnails)
     }
 
     /// What others hear when it is concluded to be in that state.
