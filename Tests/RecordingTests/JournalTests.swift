@@ -31,7 +31,8 @@ struct JournalTests {
         .segmentEnded,
         .initializationStored(0), .segmentStored(1), .segmentStored(14_400), .thumbnail(number: 1, byteCount: 2),
         .thumbnailStored(1), .thumbnailLost(1), .latestThumbnailStored, .started, .paused(since: nil),
-        .paused(since: WallTime(secondsSince1970: 1_704_110_455)), .takenOver, .failed("No \"space\"\nleft"), .closed,
+        .paused(since: WallTime(secondsSince1970: 1_704_110_455)), .takenOver, .failed("No \"space\"\nleft"), .lossTold,
+        .closed,
     ]
 
     /// Those that an encoder writes, and those that are written without one.

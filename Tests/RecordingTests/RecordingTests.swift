@@ -487,12 +487,14 @@ struct RecordingTests {
         recording?.pause()
         director.content.withLock { $0.refusal = .failed("403") }
         #expect(recording.map { storeAll($0, answers) } == false)
-        #expect(director.content.withLock { $0.states }.last == .failed("403"))
+        let told = director.content.withLock { $0.states }
+        #expect(told.last == .failed("403"))
         let left = try #require(spool.folders.first)
         recording = nil
         director.content.withLock { $0.refusal = nil }
         let next = try #require(try Recording(recovering: left, in: environment(spool, answers: answers)))
         #expect(storeAll(next, answers))
-        #expect(director.content.withLock { $0.keys }.filter { $0 == "events/ended" }.count == 1)
+        let content = director.content.withLock { $0 }
+        #expect(content.states == told && content.keys.count { $0 == "events/ended" } == 1)
     }
 }

@@ -26,6 +26,8 @@ enum JournalEntry: Codable, Equatable {
     /// Another node has stored what was said so far, and may store a little more: numbers leave room for it.
     case takenOver
     case failed(String)
+    /// Its bucket refused something for good, and others have heard that it failed.
+    case lossTold
     /// Nothing is left to do.
     case closed
 }
@@ -67,7 +69,7 @@ extension JournalEntry {
         case .thumbnail(let number, let byteCount): Self.counts.contains(number) && Self.counts.contains(byteCount)
         case .paused(let since): since?.isPlausible ?? true
         case .segmentEnded, .initializationStored, .segmentStored, .thumbnailStored, .thumbnailLost, .latestThumbnailStored,
-            .started, .takenOver, .failed, .closed:
+            .started, .takenOver, .failed, .lossTold, .closed:
             true
         }
     }

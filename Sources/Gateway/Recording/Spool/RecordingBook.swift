@@ -47,6 +47,7 @@ struct RecordingBook {
     private(set) var hasStarted = false
     private(set) var pausedSince: WallTime?
     private(set) var failure: String?
+    private(set) var isLossTold = false
     private(set) var isClosed = false
     /// The number after which a node goes on that has taken the recording over; 0 where none has.
     private var room = 0
@@ -95,6 +96,7 @@ struct RecordingBook {
         case .paused(let since): pausedSince = since
         case .takenOver: room = ((segments.last?.start.number ?? 0) / Self.roomForFormer + 1) * Self.roomForFormer
         case .failed(let reason): failure = failure ?? reason
+        case .lossTold: isLossTold = true
         case .closed: isClosed = true
         }
     }

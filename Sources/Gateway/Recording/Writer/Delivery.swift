@@ -18,7 +18,6 @@ final class Delivery {
     private var output = RecordingOutput()
     /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
     private var asksAgainAt: MonotonicTime?
-    private var isLossTold = false
     /// Whether what is under way is still to be stored; the uploads' thread asks.
     private let isWanted = Lock(true)
 
@@ -44,7 +43,7 @@ final class Delivery {
 
     /// Once others know that the recording is lost, they are told nothing more.
     func tell(_ state: RecordingSummary.State) {
-        if !isLossTold { environment.director.changed(book.summary(state)) }
+        if !book.isLossTold { environment.director.changed(book.summary(state)) }
     }
 
     // MARK: - One step
@@ -154,8 +153,9 @@ final class Delivery {
         output.loseBucket()
         asksAgainAt = environment.clocks().monotonic + Self.refusalPause
         fail(reason)
+        guard !book.isLossTold else { return }
         tell(.failed(reason))
-        isLossTold = true
+        noteStored(.lossTold)
     }
 
     /// A store may be back after a day, or the right to write there may have been granted.
