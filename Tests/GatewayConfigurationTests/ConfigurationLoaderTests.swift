@@ -230,6 +230,19 @@ struct ConfigurationLoaderTests {
         #expect(problems(yaml).isEmpty)
     }
 
+    @Test(arguments: ["http:", "http:\n  # listen: off", "http: ~", "http: {}", "contract:\n  bFrames:"])
+    func `a section whose keys are all commented out sets nothing`(_ yaml: String) throws {
+        #expect(try ConfigurationLoader.load(yaml: yaml) == StagedoorConfiguration())
+    }
+
+    @Test(arguments: ["", "~", "null"])
+    func `null is nothing, not a word`(_ null: String) throws {
+        let yaml = "metrics: {token: \(null)}\nrecording: {directory: \(null)}\nadmin: {hosts: \(null)}"
+        #expect(try ConfigurationLoader.load(yaml: yaml) == StagedoorConfiguration())
+        #expect(problems("rtmp: {listen: \(null)}").first?.hasPrefix("rtmp.listen: \"\" is not taken") == true)
+        #expect(try ConfigurationLoader.load(yaml: "recording: {directory: 'null'}").recording.directory == "null")
+    }
+
     @Test func `everything wrong is told at once`() {
         let found = problems("rtmp: {listen: x, idleTimeout: y}\nhtpp: {listen: z}", ["STAGEDOOR_RTMP_LISTE": "off"])
         #expect(found.count == 4)
@@ -261,6 +274,11 @@ struct ConfigurationLoaderTests {
     @Test func `the place of what is no YAML is its line and column`() throws {
         let problem = try #require(problems("cluster:\n  password: @hunter2\n").first)
         #expect(problem.hasPrefix("file: line 2, column 13: "))
+    }
+
+    @Test func `a key written twice is named by its place, and nothing else of the file is shown`() {
+        let yaml = "metrics:\n  token: hunter2\ncluster:\n  password: hunter3\n  password: hunter4\n"
+        #expect(problems(yaml) == ["file: line 4, column 3: password is written twice"])
     }
 }
 

@@ -17,7 +17,7 @@ public enum ConfigurationLoader {
         let sources: SettingSources
         do {
             outline = try FileOutline(yaml: yaml)
-            sources = try SettingSources(yaml: yaml, environment: ours)
+            sources = try SettingSources(yaml: yaml, nulls: outline.nulls, environment: ours)
         } catch {
             throw ConfigurationError(problems: [.init(key: "file", message: FileOutline.words(for: error))])
         }
@@ -109,7 +109,12 @@ public enum ConfigurationLoader {
         in outline: FileOutline, known keys: [ConfigurationTable.Key]
     ) -> [ConfigurationError.Problem] {
         let known = Set(keys.map(\.path)).union(ConfigurationTable.maps.map(\.path))
-        return outline.leaves.filter { !known.contains($0) && !isEmptyEntry($0) }.map { leaf in
+        let unknown = outline.leaves.filter { leaf in
+            // `http:` with all of its keys commented out sets nothing.
+            let isEmptySection = !outline.values.contains(leaf) && known.contains { $0.hasPrefix(leaf + ".") }
+            return !known.contains(leaf) && !isEmptyEntry(leaf) && !isEmptySection
+        }
+        return unknown.map { leaf in
             .init(key: leaf, message: "unknown key" + suggestion(Suggestion.nearest(to: leaf, among: known)))
         }
     }

@@ -4,10 +4,13 @@ import Yams
 /// The file and the environment as swift-configuration reads them; the environment wins.
 struct SettingSources {
     private let file: YAMLSnapshot?
+    private let nulls: Set<String>
     private let environment: EnvironmentVariablesProvider
 
+    /// - Parameter nulls: the paths at which the text has YAML's null.
     /// - Throws: when the text is no YAML mapping of scalars, lists of scalars and mappings.
-    init(yaml: String?, environment: [String: String]) throws {
+    init(yaml: String?, nulls: Set<String> = [], environment: [String: String]) throws {
+        self.nulls = nulls
         let isEmpty =
             yaml?.split(separator: "\n").allSatisfy { $0.trimmingSpaces().isEmpty || $0.trimmingSpaces().hasPrefix("#") } ?? true
         file =
@@ -23,7 +26,8 @@ struct SettingSources {
             return .scalar(text)
         }
         let key = AbsoluteConfigKey(components)
-        if let text = string(try? file?.value(forKey: key, type: .string)) { return .scalar(text) }
+        // swift-configuration gives null as the word; a token would then be `null`, and a recording's folder `~`.
+        if let text = string(try? file?.value(forKey: key, type: .string)) { return .scalar(nulls.contains(path) ? "" : text) }
         guard case .stringArray(let texts) = (try? file?.value(forKey: key, type: .stringArray))?.value?.content else {
             return nil
         }
@@ -42,6 +46,8 @@ struct FileOutline {
     private(set) var leaves: [String] = []
     /// Those at which a scalar or a list is written.
     private(set) var values: [String] = []
+    /// Those at which nothing, `~` or `null` is written.
+    private(set) var nulls: Set<String> = []
 
     /// Deeper mappings than any key of ours are not walked.
     private static let maximumDepth = 4
@@ -58,7 +64,11 @@ struct FileOutline {
                 walk(inner, under: path + ".", depth: depth + 1)
             } else {
                 leaves.append(path)
-                if value.mapping == nil, value.null == nil { values.append(path) }
+                if value.null != nil {
+                    nulls.insert(path)
+                } else if value.mapping == nil {
+                    values.append(path)
+                }
             }
         }
     }
@@ -80,6 +90,9 @@ extension FileOutline {
             .composer(let context, let problem, let mark, _)?:
             "line \(mark.line), column \(mark.column): \(context.map { "\($0.text): " } ?? "")\(problem)"
         case .reader(let problem, let offset, _, _)?: "\(problem)\(offset.map { " at character \($0 + 1)" } ?? "")"
+        // Its context is the whole file.
+        case .duplicatedKeysInMapping(let keys, let context)?:
+            "line \(context.mark.line), column \(context.mark.column): \(keys.joined(separator: ", ")) is written twice"
         default: String(describing: error)
         }
     }
