@@ -3,6 +3,7 @@ import EventLoop
 import Foundation
 import OpenSSL
 import Settings
+import Sockets
 import TestSupport
 import Testing
 import Wire
@@ -105,6 +106,34 @@ struct DoctorChecksTests {
         (configuration.tls.certificate, configuration.tls.privateKey) = (certificate, key)
         #expect(DoctorChecks.certificates(configuration).map(\.level) == [level])
         withExtendedLifetime(directory) {}
+    }
+
+    @Test
+    func `a certificate is no good before the moment from which it is valid`() throws {
+        let directory = try TemporaryDirectory()
+        let identity = try Identity.makeAuthority(
+            commonName: "doctor test", now: EventLoop.wallNow() + .seconds(86_400), validFor: .seconds(30 * 86_400))
+        let (certificate, key) = (directory.path + "/a.pem", directory.path + "/a.key")
+        try Data(identity.certificate.pem()).write(to: URL(fileURLWithPath: certificate))
+        try Data(identity.key.pem().reveal()).write(to: URL(fileURLWithPath: key))
+        var configuration = StagedoorConfiguration()
+        (configuration.tls.certificate, configuration.tls.privateKey) = (certificate, key)
+        let findings = DoctorChecks.certificates(configuration)
+        #expect(findings.map(\.level) == [.failure] && findings[0].text.contains("is not valid before"))
+        withExtendedLifetime(directory) {}
+    }
+
+    /// TEST-NET-1: an address of no machine.
+    @Test
+    func `an address that is not this machine's fails, and a port that somebody holds is looked at`() throws {
+        var configuration = StagedoorConfiguration()
+        configuration.http.listen = ListenAddress(try #require(SocketAddress("192.0.2.1:8080")))
+        let holder = try BoundSocket(.udp, SocketAddress(.loopback, port: 0))
+        configuration.media.listen = ListenAddress(holder.localAddress)
+        let findings = DoctorChecks.listeners(configuration)
+        #expect(findings.first { $0.text.hasPrefix("http.listen") }?.level == .failure)
+        #expect(findings.first { $0.text.contains("(udp)") }?.level == .warning)
+        withExtendedLifetime(holder) {}
     }
 
     @Test

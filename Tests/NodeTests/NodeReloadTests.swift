@@ -232,8 +232,9 @@ struct NodeReloadTests {
         #expect(!bench.exposition.contains("\"certificates.a\""))
     }
 
-    private static func identity(named name: String, validFor duration: Duration = .seconds(3_600)) throws -> Identity {
-        let now = EventLoop.wallNow()
+    private static func identity(
+        named name: String, at now: WallTime = EventLoop.wallNow(), validFor duration: Duration = .seconds(3_600)
+    ) throws -> Identity {
         let authority = try Identity.makeAuthority(commonName: "A", now: now, validFor: .seconds(3_600))
         return try authority.issue(commonName: name, dnsNames: [name], addresses: [], now: now, validFor: duration)
     }
@@ -249,6 +250,15 @@ struct NodeReloadTests {
         #expect(try started.load("overload: {cpu: 85}") == nil, "without an authority there is none before the next start")
         #expect(started.exposition.contains("stagedoor_reload_refused 1\n"))
         withExtendedLifetime(bench) {}  // the folder of the files
+    }
+
+    @Test
+    func `a certificate that is not valid yet does not replace one that is`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let early = try bench.write(
+            try Self.identity(named: "a.test", at: EventLoop.wallNow() + .seconds(86_400)), as: "a")
+        #expect(try bench.load("certificates: {\(early)}") == nil)
+        #expect(bench.exposition.contains("stagedoor_reload_refused 1\n"))
     }
 
     @Test

@@ -57,14 +57,17 @@ public final class Certificate: Sendable {
         }
     }
 
+    /// From when it is valid.
+    public var notBefore: WallTime { unsafe Self.wallTime(X509_get0_notBefore(handle)) }
+
     /// Until when it is valid.
-    public var notAfter: WallTime {
+    public var notAfter: WallTime { unsafe Self.wallTime(X509_get0_notAfter(handle)) }
+
+    private static func wallTime(_ time: UnsafePointer<ASN1_TIME>?) -> WallTime {
         var (days, seconds): (CInt, CInt) = (0, 0)
         let epoch = unsafe ASN1_TIME_set(nil, 0)
         defer { unsafe ASN1_TIME_free(epoch) }
-        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(handle)) == 1 else {
-            return WallTime(secondsSince1970: 0)
-        }
+        guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return WallTime(secondsSince1970: 0) }
         return WallTime(secondsSince1970: Int64(days) * 86_400 + Int64(seconds))
     }
 

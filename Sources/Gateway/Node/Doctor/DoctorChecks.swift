@@ -15,7 +15,8 @@ public enum DoctorChecks {
         libraries, cluster,
     ]
 
-    /// A port that cannot be bound is held by somebody: by a running Stagedoor, perhaps, which is named.
+    /// Whoever holds a port is named, and may be the gateway itself; it may also have rights that the doctor has not. Whatever else
+    /// keeps the doctor from binding keeps a gateway from starting.
     static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
         let media = configuration.media
         let wanted: [(String, ListenAddress, BoundSocket.Transport)] = [
@@ -31,7 +32,8 @@ public enum DoctorChecks {
                 return .fine("\(key): \(address) (\(transport)) is free")
             } catch {
                 let reason = StartupError.cannotListen(key: key, address: address, transport: transport, reason: error)
-                return .warning(reason.description)
+                let isPassing = [EADDRINUSE, EACCES, EPERM].contains(error.code)
+                return isPassing ? .warning(reason.description) : .failure(reason.description)
             }
         }
     }
@@ -96,6 +98,8 @@ public enum DoctorChecks {
             _ = try TLSContext(server: identity)
             let (now, end) = (EventLoop.wallNow(), identity.certificate.notAfter)
             if end <= now { return .failure("\(name) expired at \(CivilTime(end).rfc3339)") }
+            let begin = identity.certificate.notBefore
+            if begin > now { return .failure("\(name) is not valid before \(CivilTime(begin).rfc3339)") }
             let days = (end - now).milliseconds / 86_400_000
             guard identity.isChainInOrder else { return .failure("\(name): a certificate is not signed by the one behind it") }
             if days < 14 { return .warning("\(name) expires in \(days) days") }

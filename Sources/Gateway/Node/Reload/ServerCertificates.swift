@@ -41,7 +41,7 @@ struct ServerCertificates {
 
     /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One in
     /// use that has expired does not keep others from being renewed.
-    /// - Throws: when a file cannot be read, a new certificate has expired, its chain is out of order, or our own lacks its authority.
+    /// - Throws: when a file cannot be read, a new certificate is not in date, its chain is out of order, or our own lacks its authority.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let (settings, now) = (configuration.tls, EventLoop.wallNow())
         let isOwn = settings.certificate.isEmpty
@@ -54,6 +54,9 @@ struct ServerCertificates {
         for (name, identity) in fresh.identities where read[name] != known[name] {
             guard identity.certificate.notAfter > now else {
                 throw StartupError.certificate("\(name): the certificate has expired")
+            }
+            guard identity.certificate.notBefore <= now else {
+                throw StartupError.certificate("\(name): the certificate is not valid yet")
             }
             guard identity.isChainInOrder else {
                 throw StartupError.certificate(
