@@ -37,7 +37,7 @@ struct ConfigurationChangesTests {
 
     @Test func `the effective file reads back`() throws {
         let configuration = try ConfigurationLoader.load(
-            yaml: "contract: {profile: {limit: [main]}}\nadvertise: {host: \"a\\\"b\"}")
+            yaml: "contract: {profile: {limit: [main]}}\nstore: {directory: \"a\\\"b\"}")
         #expect(try ConfigurationLoader.load(yaml: configuration.effectiveFile) == configuration)
     }
 }

@@ -195,6 +195,14 @@ struct ConfigurationLoaderTests {
             "storage: {a: {bucket: my.bucket}, b: {bucket: my.bucket, directory: relative}}",
             "storage.a.bucket: another entry has a bucket of this name"
         ),
+        (
+            "advertise: {host: 'https://media.example'}",
+            "advertise.host: \"https://media.example\" is not taken: expected a host name or an IP address alone"
+        ),
+        (
+            "advertise: {host: 'media.example:8443'}",
+            "advertise.host: \"media.example:8443\" is not taken: expected a host name or an IP address alone"
+        ),
         ("storage: {abc: {directory: relative}}", "storage.abc.directory: is not taken: expected a path from /"),
         (
             "storage: {abc: {directory: /r, endpoint: 'http://s'}}",
@@ -213,6 +221,11 @@ struct ConfigurationLoaderTests {
     @Test(arguments: ["https://10.0.0.1", "http://127.0.0.1:8088/janus", "http://[::1]:8088", "http://localhost"])
     func `SRTP keys may go to https and to this machine`(_ url: String) {
         #expect(problems("routers: {a: {driver: announce, srtp: true, url: '\(url)'}}").isEmpty)
+    }
+
+    @Test(arguments: ["media.example", "my_host", "192.0.2.1", "2001:db8::1", "[2001:db8::1]"])
+    func `URLs are made with a name or an address`(_ host: String) {
+        #expect(problems("advertise: {host: '\(host)'}").isEmpty)
     }
 
     @Test(arguments: [

@@ -66,4 +66,15 @@ struct PublicURLsTests {
         configuration.advertise.host = advertised
         #expect(StageEndpoints.host(configuration, try #require(SocketAddress(bound))) == host)
     }
+
+    /// A container's encoders are told so, by `advertise.addresses` alone.
+    @Test(arguments: [("", "[::]:8080", "192.0.2.9"), ("", "10.0.0.1:8080", "10.0.0.1"), ("a.example", "[::]:8080", "a.example")])
+    func `a listener on all addresses is reached at the first that is advertised`(
+        _ named: String, _ bound: String, _ host: String
+    ) throws {
+        var configuration = StagedoorConfiguration()
+        configuration.advertise.host = named
+        configuration.advertise.addresses = [.interfaces, .address(try #require(IPAddress("192.0.2.9"))), .name("b.example")]
+        #expect(StageEndpoints.host(configuration, try #require(SocketAddress(bound))) == host)
+    }
 }

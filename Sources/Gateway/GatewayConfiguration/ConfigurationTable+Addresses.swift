@@ -8,7 +8,9 @@ extension ConfigurationTable {
                 Key(
                     "advertise.addresses", \.advertise.addresses, .restart,
                     "Public addresses or names for ICE; auto, and an empty list, stand for those of the interfaces."),
-                Key("advertise.host", \.advertise.host, .restart, "Host name for URLs; empty: the first address."),
+                Key(
+                    "advertise.host", \.advertise.host, .restart,
+                    "Host name or IP address in URLs; empty: the listener's, or the first of addresses if it has all."),
                 Key(
                     "advertise.mediaPort", \.advertise.mediaPort, .restart, in: 0...65_535,
                     "Public media port behind a NAT; 0: the bound one."),

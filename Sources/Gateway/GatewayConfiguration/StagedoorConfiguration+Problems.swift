@@ -123,6 +123,10 @@ extension StagedoorConfiguration {
                     "\"\(url.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
             )
         }
+        if !Self.isHost(advertise.host) {
+            let message = "\"\(advertise.host.prefix(80))\" is not taken: expected a host name or an IP address alone"
+            problems.append(Problem(key: "advertise.host", message: message))
+        }
         problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }
         return problems
     }
@@ -139,6 +143,12 @@ extension StagedoorConfiguration {
                 message:
                     "\"\(url.prefix(80))\" is not taken: expected a URL such as stun:host:3478 or turn:host:3478?transport=udp")
         }
+    }
+
+    /// What may stand between `://` and a port; IPv6 with or without brackets. Empty is taken.
+    private static func isHost(_ text: String) -> Bool {
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        return IPAddress(bare) != nil || text.utf8.allSatisfy { YAMLText.isLetterOrDigit($0) || [0x2D, 0x2E, 0x5F].contains($0) }
     }
 
     /// `scheme://host…` of visible ASCII.

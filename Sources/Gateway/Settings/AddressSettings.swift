@@ -1,8 +1,10 @@
+import Wire
+
 /// How clients outside reach this machine.
 public struct AdvertiseSettings: Equatable, Sendable {
     /// Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these.
     public var addresses: [AdvertisedAddress] = []
-    /// Host name for URLs; empty: the first address.
+    /// In URLs; empty: where the listener is bound, or `firstAddress` if that is everywhere.
     public var host = ""
     /// 0: the bound one.
     public var mediaPort = 0
@@ -10,6 +12,17 @@ public struct AdvertiseSettings: Equatable, Sendable {
     public var sharedPort = 0
 
     public init() {}
+
+    /// The first of `addresses` that somebody wrote down.
+    public var firstAddress: String? {
+        addresses.lazy.compactMap { address -> String? in
+            switch address {
+            case .address(let ip): ip.description
+            case .name(let name): name
+            case .interfaces: nil
+            }
+        }.first
+    }
 }
 
 /// The URLs that stages hand out; empty ones are made from `advertise.host` and the listeners.

@@ -22,9 +22,11 @@ extension StageEndpoints {
             rtmp: url(settings.rtmp, "rtmp", rtmp, "/app/"), rtmps: url(settings.rtmps, "rtmps", shared ?? rtmp, "/app/"))
     }
 
-    /// `advertise.host`, else the bound address; a listener on all addresses is reached at loopback from this machine. As URLs say it.
+    /// `advertise.host`, else the bound address; of a listener on all addresses the first that is advertised by itself, else
+    /// loopback, where it is reached from this machine. As URLs say it.
     static func host(_ configuration: StagedoorConfiguration, _ address: SocketAddress) -> String {
-        let given = configuration.advertise.host
+        let (settings, isBoundToAll) = (configuration.advertise, address.ip.isUnspecified)
+        let given = settings.host.isEmpty && isBoundToAll ? settings.firstAddress ?? "" : settings.host
         guard let ip = given.isEmpty ? address.ip : IPAddress(given) else { return given }
         if ip.isUnspecified { return "127.0.0.1" }
         return ip.isV4 ? ip.description : "[\(ip)]"
