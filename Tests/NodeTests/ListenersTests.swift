@@ -33,6 +33,17 @@ struct ListenersTests {
         #expect(words.contains("; held by ") && words.contains("(pid \(getpid()))"), "\(words)")
     }
 
+    /// 192.0.2.1 (TEST-NET-1) is an address of no machine.
+    @Test
+    func `an address that is not this machine's is not held by whoever has the port at another one`() throws {
+        let held = try BoundSocket(.udp, Self.anyPort)
+        var configuration = quiet()
+        configuration.media.listen = ListenAddress(
+            SocketAddress(try #require(IPAddress("192.0.2.1")), port: held.localAddress.port))
+        let error = #expect(throws: StartupError.self) { try Listeners(configuration, workers: 1) }
+        #expect(error?.description.contains("held by") == false, "\(error?.description ?? "")")
+    }
+
     @Test
     func `sockets that are given and asked for are taken, one for each worker`() throws {
         let first = try BoundSocket.group(.tcp, Self.anyPort, count: 1)

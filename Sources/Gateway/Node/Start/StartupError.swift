@@ -1,4 +1,5 @@
 public import EventLoop
+import Glibc
 public import Sockets
 public import Wire
 
@@ -24,8 +25,7 @@ public enum StartupError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .cannotListen(let key, let address, let transport, let reason):
-            "\(key): cannot listen on \(address) (\(transport)): \(reason)"
-                + (PortHolder.describe(transport, port: address.port).map { "; held by \($0)" } ?? "")
+            "\(key): cannot listen on \(address) (\(transport)): \(reason)" + Self.holder(of: address, transport, reason)
         case .router(let text), .certificate(let text), .advertise(let text), .successor(let text),
             .cluster(let text):
             text
@@ -38,5 +38,11 @@ public enum StartupError: Error, CustomStringConvertible {
         case .store: "the store did not run its seeding transaction"
         case .worker(let text): "a worker could not start: \(text)"
         }
+    }
+
+    /// Who has the port, where that is the reason.
+    private static func holder(of address: SocketAddress, _ transport: BoundSocket.Transport, _ reason: SystemError) -> String {
+        guard reason.code == EADDRINUSE, let holder = PortHolder.describe(transport, port: address.port) else { return "" }
+        return "; held by \(holder)"
     }
 }
