@@ -175,6 +175,18 @@ struct ConfigurationLoaderTests {
         ("routers: {a: [embedded]}", "routers.a: is not taken: expected a mapping such as {driver: …}"),
         ("accessKeys: {a: {id: x, secret: short}}", "accessKeys.a: needs an id, and a secret of at least 16 characters"),
         (
+            "accessKeys: {a: {id: 'AK,IA', secret: 0123456789abcdef}}",
+            "accessKeys.a.id: expected visible ASCII without comma and slash"
+        ),
+        (
+            "accessKeys: {a: {id: AKIA, secret: \"0123456789abcdef\\n\"}}",
+            "accessKeys.a.secret: has a line break, which no client has in it"
+        ),
+        (
+            "admin: {hosts: ['console.example:8088']}",
+            "admin.hosts: \"console.example:8088\" is not taken: expected a host name or an IP address alone"
+        ),
+        (
             "accessKeys: {a: {id: x, secret: 0123456789abcdef, deny: [\(Array(repeating: "'*'", count: 101).joined(separator: ","))]}}",
             "accessKeys.a: each of its lists may have at most 100 entries"
         ),
@@ -276,6 +288,18 @@ struct ConfigurationLoaderTests {
         configuration.webhooks["a"]?.secret = Secret("hidden")
         #expect(!configuration.effectiveFile.contains("hidden"))
         #expect(configuration.effectiveFile.contains("secret: redacted"))
+    }
+
+    @Test(arguments: ["http://user:hunter2@store.example/x", "http://hunter2@store.example", "ftp://user:hunter2@store.example"])
+    func `a password in a URL is shown neither in force nor as refused`(_ url: String) {
+        let yaml = "webhooks: {a: {url: '\(url)'}}"
+        let shown = (try? ConfigurationLoader.load(yaml: yaml))?.effectiveFile ?? problems(yaml).joined()
+        #expect(shown.contains("://redacted@store.example") && !shown.contains("hunter2"))
+    }
+
+    @Test(arguments: ["http://store.example/a@b", "http://store.example?a@b", "turn:host:3478", "a@b", ""])
+    func `a text without a password is shown as it is`(_ text: String) {
+        #expect(text.withoutUserInformation == text)
     }
 
     @Test(arguments: ["@hunter2", "%hunter2", "*hunter2", "a: hunter2", "hunter2\u{7}"])

@@ -31,7 +31,7 @@ struct OverviewReportTests {
 
         init(
             load: LoadGuard.Report = .init(last: NodeLoad(), reason: nil, settings: OverloadSettings()),
-            clusterFault: String? = nil, older: [JSONValue] = []
+            clusterFault: String? = nil, older: [JSONValue] = [], configuration: StagedoorConfiguration = StagedoorConfiguration()
         ) throws {
             folder = try TemporaryDirectory()
             store = try EmbeddedStore(
@@ -46,7 +46,7 @@ struct OverviewReportTests {
             report = OverviewReport(
                 sampler: SessionSampler(loop: try EventLoop(), board: board, metrics: metrics),
                 OverviewReport.Environment(
-                    configuration: StagedoorConfiguration(), gate: gate, board: board, store: store,
+                    configuration: configuration, gate: gate, board: board, store: store,
                     contract: ContractContext(rules: ContractSettings()), load: { load }, phase: { "serving" },
                     clusterFault: { clusterFault }, routers: { [] },
                     urls: PublicURLs(
@@ -78,6 +78,16 @@ struct OverviewReportTests {
         #expect(bench.report.json["endpoints"]?["rtmp"]?.string == "rtmp://h/app/")
         bench.gate.requiresTLS = true
         #expect(bench.report.json["endpoints"]?["rtmp"] == nil)
+    }
+
+    @Test
+    func `a router's address is told without the password in it`() throws {
+        var configuration = StagedoorConfiguration()
+        var router = RouterSettings()
+        (router.driver, router.url) = (.janus, "http://user:hunter2@10.0.0.1:8088/janus")
+        configuration.routers = ["janus": router]
+        let routers = try Bench(configuration: configuration).report.json["routers"]?.array
+        #expect(routers?.map { $0["address"]?.string } == ["http://redacted@10.0.0.1:8088/janus"])
     }
 
     @Test

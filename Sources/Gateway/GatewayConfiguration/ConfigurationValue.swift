@@ -1,3 +1,4 @@
+import Settings
 import Wire
 
 /// A setting as the file or a variable gives it, before anybody knows its type.
@@ -91,9 +92,10 @@ extension Int: ScalarValue {
     static var expectation: String { "a whole number" }
 }
 
+/// Printed without the password that a URL may have.
 extension String: ScalarValue {
     init?(text: String) { self = text }
-    var text: String { self }
+    var text: String { withoutUserInformation }
     static var expectation: String { "text" }
     static var hint: String? { nil }
 }

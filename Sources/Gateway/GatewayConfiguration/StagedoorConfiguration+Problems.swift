@@ -51,8 +51,25 @@ extension StagedoorConfiguration {
         if admin.auth == .none, !admin.listen.isLoopback {
             problems.append(Problem(key: "admin.auth", message: "none is for a loopback admin.listen only: expected sigv4"))
         }
+        for host in admin.hosts where !Self.isHost(host) {
+            let message = "\"\(host.prefix(80))\" is not taken: expected a host name or an IP address alone"
+            problems.append(Problem(key: "admin.hosts", message: message))
+        }
+        return problems + accessKeyProblems
+    }
+
+    private var accessKeyProblems: [Problem] {
+        var problems: [Problem] = []
         for (name, key) in accessKeys where key.id.isEmpty || key.secret.count < 16 {
             problems.append(Problem(key: "accessKeys.\(name)", message: "needs an id, and a secret of at least 16 characters"))
+        }
+        // It stands in `Credential=ID/…, `.
+        for (name, key) in accessKeys where !key.id.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x2C && $0 != 0x2F }) {
+            problems.append(Problem(key: "accessKeys.\(name).id", message: "expected visible ASCII without comma and slash"))
+        }
+        // Most often the one that ends its file.
+        for (name, key) in accessKeys where key.secret.reveal().contains(where: { $0 < 0x20 }) {
+            problems.append(Problem(key: "accessKeys.\(name).secret", message: "has a line break, which no client has in it"))
         }
         for (name, key) in accessKeys where accessKeys.contains(where: { $0.key < name && $0.value.id == key.id }) {
             problems.append(Problem(key: "accessKeys.\(name).id", message: "another access key has the same id"))
@@ -120,7 +137,7 @@ extension StagedoorConfiguration {
             Problem(
                 key: key,
                 message:
-                    "\"\(url.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
+                    "\"\(url.withoutUserInformation.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
             )
         }
         if !Self.isHost(advertise.host) {
