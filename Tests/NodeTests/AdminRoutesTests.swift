@@ -1,7 +1,9 @@
 import Console
 import ControlPlane
 import HTTP
+import Settings
 import Testing
+import Wire
 
 @testable import Node
 
@@ -98,5 +100,22 @@ struct AdminRoutesTests {
         for route in routes.routes {
             for method in route.methods { #expect(seen.insert("\(method) \(route.path)").inserted, "\(method) \(route.path)") }
         }
+    }
+}
+
+@Suite("Who may read the metrics off loopback")
+struct MetricsReaderTests {
+    @Test(arguments: [
+        ("Bearer hunter22", 200), ("Bearer wrong", 401), ("", 401), ("AWS4-HMAC-SHA256 Credential=A/x", 200),
+    ])
+    func `who shows nothing is told what to show, whatever address it asks`(_ authorization: String, _ status: Int) throws {
+        var settings = MetricsSettings()
+        settings.token = Secret("hunter22")
+        let target = try #require(HTTPRequestTarget("/metrics"))
+        let headers: HTTPHeaders = authorization.isEmpty ? ["Host": "10.1.2.3"] : ["Authorization": authorization]
+        let request = HTTPRequest(method: .get, target: target, rawTarget: "/metrics", headers: headers, body: [])
+        let answer = settings.refusal(of: request)
+        #expect(Int(answer?.status.code ?? 200) == status)
+        #expect(answer == nil || String(decoding: answer?.body ?? [], as: UTF8.self).contains("metrics.token"))
     }
 }

@@ -87,7 +87,7 @@ final class AdminSite: NodeService {
         case .anybody, .judgedByAPI: return nil
         case .metricsReader:
             if isOnLoopback || environment.metricsSettings.admits(request) { return nil }
-            return api.refusal(of: request, for: .getMetrics)
+            return environment.metricsSettings.refusal(of: request) ?? api.refusal(of: request, for: .getMetrics)
         case .anyKey: return api.refusal(of: request, for: nil)
         case .key(let action): return api.refusal(of: request, for: action, on: stage)
         }
@@ -148,6 +148,15 @@ extension MetricsSettings {
         if networks.contains(where: { $0.contains(request.source.ip) }) { return true }
         guard !token.isEmpty, let shown = request.bearerToken else { return false }
         return shown == token
+    }
+
+    /// Of who shows neither a signature nor a console's cookie, for the API to judge: in words for who sets up a scraper, whose `Host`
+    /// is any address.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        let isSigned = request.headers["Authorization"]?.hasPrefix("AWS4-") ?? false
+        if admits(request) || isSigned || request.headers["Cookie"] != nil { return nil }
+        let detail = "Metrics are for metrics.token as a bearer token, for metrics.networks, and for signed requests."
+        return ProblemDocument(.unauthorized, detail: detail).response(headers: ["WWW-Authenticate": "Bearer"])
     }
 }
 
