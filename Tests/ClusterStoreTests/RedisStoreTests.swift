@@ -189,6 +189,17 @@ struct RedisStoreTests {
     }
 
     @Test
+    func `a node that ends does not say that the servers are away`() throws {
+        let bench = try ClusterBench()
+        let notices = Lock<[ClusterStoreNotice]>([])
+        var observers = RedisStore.Observers()
+        observers.onNotice = { notice in notices.withLock { $0.append(notice) } }
+        let node = try bench.node("a", observers: observers)
+        node.store.close()
+        #expect(notices.withLock { $0.contains { if case .away = $0 { true } else { false } } } == false)
+    }
+
+    @Test
     func `a server that has lost everything takes no stage and gets no history, and is believed once restored`() async throws {
         let bench = try ClusterBench()
         let notices = Lock<[ClusterStoreNotice]>([])

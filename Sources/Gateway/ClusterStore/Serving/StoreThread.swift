@@ -105,6 +105,8 @@ final class StoreThread {
             if isClosed { break }
         }
         subscription = nil
+        // We leave the servers, not they us.
+        client.client.onStateChange = { _ in }
         client.close()
     }
 

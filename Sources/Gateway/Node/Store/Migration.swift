@@ -1,5 +1,6 @@
 public import ClusterStore
 import DataDirectory
+import Foundation
 import Redis
 public import Settings
 
@@ -10,10 +11,14 @@ public enum Migration {
     /// - Parameters:
     ///   - configuration: one with a cluster.
     ///   - source: where it is copied from; to the other place.
-    /// - Throws: `StartupError.cluster` when a file of keys or certificates cannot be used.
+    /// - Throws: `StartupError.cluster` when a file of keys or certificates cannot be used, or there is nothing to copy.
     public static func run(_ configuration: StagedoorConfiguration, from source: Place) throws -> StoreMigration.Report {
+        let path = configuration.store.directory
+        guard source != .files || FileManager.default.fileExists(atPath: path + "/configuration.sqlite") else {
+            throw StartupError.cluster("\(path) has no configuration.sqlite: name the gateway's data directory with --data")
+        }
         // Nobody else may run on the files: the lock is held until the end.
-        let directory = try DataDirectory(at: configuration.store.directory)
+        let directory = try DataDirectory(at: path)
         let migration = StoreMigration(try RedisStoreSettings(configuration, node: "migration"))
         return switch source {
         case .files: try migration.importFiles(of: directory.path)
