@@ -207,6 +207,8 @@ struct ConfigurationLoaderTests {
             "storage: {a: {bucket: my.bucket}, b: {bucket: my.bucket, directory: relative}}",
             "storage.a.bucket: another entry has a bucket of this name"
         ),
+        ("advertise: {addresses: [0.0.0.0]}", "advertise.addresses: 0.0.0.0 and :: lead nobody here: expected auto"),
+        ("advertise: {addresses: [192.0.2.1, '::']}", "advertise.addresses: 0.0.0.0 and :: lead nobody here: expected auto"),
         (
             "advertise: {host: 'https://media.example'}",
             "advertise.host: \"https://media.example\" is not taken: expected a host name or an IP address alone"

@@ -7,8 +7,8 @@ extension StagedoorConfiguration {
 
     /// Everything that is wrong with a configuration whose every value alone is right.
     public var problems: [ConfigurationError.Problem] {
-        listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + iceServerProblems
-            + contractProblems + storageProblems + clusterProblems
+        listenerProblems + certificateProblems + adminProblems + routerProblems + urlProblems + advertiseProblems
+            + iceServerProblems + contractProblems + storageProblems + clusterProblems
     }
 
     private var listenerProblems: [Problem] {
@@ -140,11 +140,20 @@ extension StagedoorConfiguration {
                     "\"\(url.withoutUserInformation.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
             )
         }
+        problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }
+        return problems
+    }
+
+    private var advertiseProblems: [Problem] {
+        var problems: [Problem] = []
+        // Who writes it means `auto`: as a candidate it leads nowhere.
+        if advertise.addresses.contains(where: { $0 == .address(.anyV4) || $0 == .address(.anyV6) }) {
+            problems.append(Problem(key: "advertise.addresses", message: "0.0.0.0 and :: lead nobody here: expected auto"))
+        }
         if !Self.isHost(advertise.host) {
             let message = "\"\(advertise.host.prefix(80))\" is not taken: expected a host name or an IP address alone"
             problems.append(Problem(key: "advertise.host", message: message))
         }
-        problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }
         return problems
     }
 
