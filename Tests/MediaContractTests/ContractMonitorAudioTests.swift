@@ -27,10 +27,11 @@ struct ContractMonitorAudioTests {
         #expect(feeder.faults.first?.rule == rule)
     }
 
-    @Test(arguments: [
-        ([0x12, 0x88], "32 kHz and 1 channel"), ([0x13, 0x90], "22.05 kHz and 2 channels"),
-        ([0x15, 0x08], "11.025 kHz and 1 channel"),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            ([0x12, 0x88], "32 kHz and 1 channel"), ([0x13, 0x90], "22.05 kHz and 2 channels"),
+            ([0x15, 0x08], "11.025 kHz and 1 channel"),
+        ] as [([UInt8], String)])
     func `says what the audio is, as its user set it`(_ bytes: [UInt8], _ words: String) throws {
         var feeder = StreamFeeder(.accessUnits)
         feeder.monitor.audioConfiguration(try AudioSpecificConfig(parsing: bytes.span.bytes), at: feeder.moment.arrival)
