@@ -233,7 +233,7 @@ final class RTMPPublish {
         guard let live else { return }
         let patience = ingest.settings.idleTimeout - (ingest.loop.now - live.lastMedia)
         if patience > .zero { return live.silence.rearm(after: patience) }
-        if patience < -Self.standstill {
+        if patience + Self.standstill < .zero {
             // What the encoder sent meanwhile was not read yet.
             live.lastMedia = ingest.loop.now
             return live.silence.rearm(after: ingest.settings.idleTimeout)
