@@ -35,7 +35,8 @@ final class StageDirector: RecordingDirector {
         }
         var plan = RecordingPlan(bucket: storage.bucketName)
         plan.segmentDuration = recording.segmentDuration
-        plan.reconnectWindow = .seconds(recording.reconnectWindow)
+        // Without the bucket a node would take over from another one what it cannot end.
+        if uploads.knows(storage.bucketName) { plan.reconnectWindow = .seconds(recording.reconnectWindow) }
         switch recording.media {
         case .audioAndVideo: plan.media = .audioAndVideo
         case .audioOnly: plan.media = .audioOnly
