@@ -93,9 +93,11 @@ struct EncoderAdvice {
             ], other: "the output resolution to \(picture)")
     }
 
+    /// `-r` alone repeats no picture in FLV (ffmpeg 5.1).
     private var frameRate: String {
         let rate = min(max(30, rules.frameRate.minimum), rules.frameRate.maximum)
-        return pick([.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "-r \(rate)"], other: "\(rate) frames a second")
+        return pick(
+            [.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "-r \(rate) -fps_mode cfr"], other: "\(rate) frames a second")
     }
 
     private var bitrate: String {
