@@ -54,8 +54,8 @@ struct ReportTimelineTests {
     }
 
     /// A busy machine's, of an encoder that writes down when it has sent a picture (aiortc).
-    @Test(arguments: [10, 30, 60, 80]) func `a report that was written late parts no tracks`(seconds: Int) throws {
-        run(seconds: seconds, firstReport: 2, lateReport: 4)
+    @Test(arguments: [12, 30, 60, 80]) func `a report that was written late parts no tracks`(seconds: Int) throws {
+        run(seconds: seconds, firstReport: 3, lateReport: 6)
         #expect(try abs(skew(at: Int64(seconds)).milliseconds) <= (seconds < 30 ? 80 : 1))
     }
 
@@ -125,6 +125,13 @@ struct ReportTimelineTests {
         run(seconds: 60) { time in (time, time < 20_000 ? time : time + 3_600_000) }
         #expect(try abs(error(of: .audio, at: 60, truth: 60_000)) < 100)
         #expect(try abs(error(of: .video, at: 60, truth: 3_660_000)) < 100)
+    }
+
+    @Test func `a first picture for which the encoder took long counts for nothing`() throws {
+        for (number, delay) in [(0, 200), (15, 10), (30, 10)] as [(Int64, Int64)] {
+            timeline.observe(number * 3_000, of: .video, arrival: start + .milliseconds(number * 100 / 3 + delay))
+        }
+        #expect(try abs(error(of: .video, at: 1, truth: 1_000)) <= 11)
     }
 
     @Test func `reports of a publisher without a wall clock are none`() throws {

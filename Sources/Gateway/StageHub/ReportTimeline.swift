@@ -4,9 +4,9 @@ import Wire
 /// The timeline of an RTP publisher (WHIP): each track has its own clock, tied to the publisher's wall clock by sender reports.
 ///
 /// Publisher wall clock → our clock is one offset for all tracks. Until a track's first report, and for publishers that send
-/// none, its own lower envelope of (arrival − RTP time) stands in; the change-over is slewed. All tracks move at one rate: what one
-/// track's report tells of the way moves the others too. A track whose RTP time jumps begins anew: no slewing would ever get there.
-/// All numbers are nanoseconds; sums wrap, since timestamps and reports are the publisher's to choose.
+/// none, its own lower envelope of (arrival − RTP time) stands in; the change-over is slewed. All tracks move at one rate: what
+/// one track's report tells of the way moves the others too. A track whose RTP time jumps begins anew: no slewing would ever get
+/// there. All numbers are nanoseconds; sums wrap, since timestamps and reports are the publisher's to choose.
 struct ReportTimeline {
     private struct Track {
         let id: TrackID
@@ -14,6 +14,10 @@ struct ReportTimeline {
         var offset = SlewedOffset()
         /// Publisher wall clock less track time, from the latest sender report.
         var translation: Int64?
+        /// When its first packet came.
+        private var began: MonotonicTime?
+
+        init(id: TrackID) { self.id = id }
 
         /// Whether a packet came long before its time: the RTP time jumped ahead.
         func isAhead(_ lag: Int64) -> Bool { offset.value.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
@@ -22,6 +26,9 @@ struct ReportTimeline {
         ///   jumped back, or stood still while nothing was sent (browsers' audio).
         mutating func follow(_ target: Int64, at now: MonotonicTime, rate: Int64) {
             if let value = offset.value, target &- value > StampTimeline.largestStepBack { offset = SlewedOffset() }
+            let began = began ?? now
+            self.began = began
+            if translation == nil, let value = offset.value, target < value, now - began < warmUp { offset = SlewedOffset() }
             offset.approach(target, at: now, rate: rate)
         }
     }
@@ -94,6 +101,8 @@ struct ReportTimeline {
 
     /// Faster than the normal slew: stand-ins may be a whole encoding delay off.
     static let changeOverRate: Int64 = 5_000_000
+    /// So long a stand-in goes down at once: the first packets wait until their encoder is under way.
+    private static let warmUp: Duration = .seconds(2)
     /// What the moments at which an encoder writes its reports differ by while it is well.
     private static let reportAccuracy: Int64 = 20_000_000
 }
