@@ -121,6 +121,26 @@ struct ReportTimelineTests {
         #expect(try abs(error(of: .video, at: end + 20, truth: (end + 20) * 1000)) < 100)
     }
 
+    @Test(arguments: [5, 71] as [Int64])
+    func `sound whose clock stood still goes with the pictures before its next report`(_ pause: Int64) throws {
+        let end = 20 + pause
+        run(seconds: end + 1) { time in
+            (time < 20_000 ? time : time < end * 1000 ? nil : time - pause * 1000, time)
+        }
+        #expect(try abs(error(of: .audio, at: end + 1, truth: 20_000 + 1_000)) < 100)
+    }
+
+    @Test func `sound that the way held back with the pictures stays with them`() throws {
+        run(seconds: 20) { time in (time, time) }
+        // Two seconds of both come in one.
+        for time in stride(from: 20_000, to: 23_000, by: 20) as StrideTo<Int64> {
+            let arrival = start + .milliseconds(max(time + 10, 22_000 + (time - 20_000) / 3))
+            timeline.observe(time * 48, of: .audio, arrival: arrival)
+            timeline.observe(time * 90, of: .video, arrival: arrival)
+        }
+        #expect(try abs(error(of: .audio, at: 23, truth: 23_000)) < 100)
+    }
+
     @Test func `pictures whose clock jumps an hour ahead go with the sound again`() throws {
         run(seconds: 60) { time in (time, time < 20_000 ? time : time + 3_600_000) }
         #expect(try abs(error(of: .audio, at: 60, truth: 60_000)) < 100)

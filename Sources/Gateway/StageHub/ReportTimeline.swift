@@ -16,6 +16,7 @@ struct ReportTimeline {
         var translation: Int64?
         /// When its first packet came.
         private var began: MonotonicTime?
+        var lastArrival = MonotonicTime.zero
 
         init(id: TrackID) { self.id = id }
 
@@ -36,19 +37,38 @@ struct ReportTimeline {
     /// A few: to look through them finds the track of a packet sooner than to hash.
     private var tracks: [Track] = []
     private var session = LowerEnvelope()
+    /// Since when something has come without a pause of all tracks.
+    private var flowsSince = MonotonicTime.zero
+    private var lastArrival = MonotonicTime.zero
     /// From a track's first report until all are where the reports put them.
     private var changesOver = false
 
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
-        if tracks[index].isAhead(lag) { tracks[index] = Track(id: track) }
+        noteFlow(at: arrival)
+        if tracks[index].isAhead(lag) || hasStoodStill(tracks[index], lag, at: arrival) { tracks[index] = Track(id: track) }
+        tracks[index].lastArrival = arrival
         tracks[index].standIn.observe(lag, at: arrival)
         if let translation = tracks[index].translation { session.observe(lag &- translation, at: arrival) }
         if let target = target(of: tracks[index]) {
             tracks[index].follow(target, at: arrival, rate: changesOver ? Self.changeOverRate : SlewedOffset.normalRate)
         }
         if changesOver { changesOver = tracks.contains { $0.translation != nil && $0.offset.value != target(of: $0) } }
+    }
+
+    private mutating func noteFlow(at now: MonotonicTime) {
+        if now - lastArrival >= Self.pause { flowsSince = now }
+        lastArrival = now
+    }
+
+    /// Whether the sound's RTP time went on where it was, after a pause in which pictures came: a browser's microphone was away. Where
+    /// all paused, the way was cut, and what comes late now is soon followed by what comes in time.
+    private func hasStoodStill(_ track: Track, _ lag: Int64, at now: MonotonicTime) -> Bool {
+        guard track.id.kind == .audio, now - track.lastArrival >= Self.pause, track.lastArrival >= flowsSince,
+            let offset = track.offset.value
+        else { return false }
+        return lag &- offset > StampTimeline.largestStepBack
     }
 
     private func target(of track: Track) -> Int64? {
@@ -101,6 +121,7 @@ struct ReportTimeline {
 
     /// Faster than the normal slew: stand-ins may be a whole encoding delay off.
     static let changeOverRate: Int64 = 5_000_000
+    private static let pause: Duration = .seconds(1)
     /// So long a stand-in goes down at once: the first packets wait until their encoder is under way.
     private static let warmUp: Duration = .seconds(2)
     /// What the moments at which an encoder writes its reports differ by while it is well.
