@@ -86,6 +86,9 @@ struct ContractMonitorVideoTests {
         Case(testDescription: "x264 with a good interval", code: .videoCodec) {
             $0.sei = SyntheticStream.x264("bframes=0 keyint=60 keyint_min=6")
         },
+        Case(testDescription: "x264 that is forced to a good interval", code: .videoCodec) {
+            ($0.sps.timing, $0.sei) = ((1, 60), SyntheticStream.x264("bframes=0 keyint=250 keyint_min=25"))
+        },
     ]
 
     @Test(arguments: good, Form.allCases)
@@ -93,6 +96,19 @@ struct ContractMonitorVideoTests {
         var stream = SyntheticStream()
         item.change(&stream)
         #expect(run(stream, form, pictures: 900).news == [])
+    }
+
+    @Test
+    func `what x264 says of its keyframes is no ground once they come sooner`() {
+        var (stream, rules) = (SyntheticStream(), ContractSettings())
+        rules[.keyframeInterval] = .disconnect
+        (stream.sps.timing, stream.sei) = ((1, 60), SyntheticStream.x264("bframes=0 keyint=250 keyint_min=25"))
+        var feeder = StreamFeeder(.accessUnits, rules: rules)
+        for number in 0..<300 { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.news == [])
+        stream.sps.profileIDC = 100
+        for number in 300..<420 { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.faults.map(\.rule) == [.videoProfile])
     }
 
     @Test

@@ -74,6 +74,13 @@ struct ContractFindings {
         }
     }
 
+    /// What the encoder says of itself and no picture has shown yet: told with another fault, never alone.
+    mutating func suspected(_ fault: ContractFault, of layer: UInt8, at now: MonotonicTime) {
+        let action = rules[fault.rule]
+        guard !isOver, action != .off else { return }
+        faults.suspect(ContractFinding(fault: fault, layer: layer), action: action, at: now)
+    }
+
     /// What these rules look at is judged anew: faults that are still there will be found again.
     /// - Parameter layer: nil for all of them.
     mutating func judgedAnew(_ rules: [ContractRule], of layer: UInt8? = nil) { faults.judgedAnew(rules, of: layer) }

@@ -12,8 +12,11 @@ struct FoundFaults {
         /// Nobody has found it since it was judged anew.
         var isMended = false
 
-        /// A ground to disconnect stays one, but for pictures too small while a larger layer was still to come.
-        var isGround: Bool { action == .disconnect && !(isMended && finding.fault.rule == .minimumResolution) }
+        /// A ground to disconnect stays one, but for pictures too small while a larger layer was still to come, and for keyframes
+        /// that come sooner than x264 said.
+        var isGround: Bool {
+            action == .disconnect && !(isMended && [.minimumResolution, .keyframeInterval].contains(finding.fault.rule))
+        }
 
         var isWarning: Bool { action == .warn && !isMended }
 
@@ -50,6 +53,12 @@ struct FoundFaults {
             entries.append(Entry(finding: finding, action: action, foundAt: now))
         }
         return action == .warn && entries[index].warnings.take(at: now)
+    }
+
+    /// Notes what is not found yet.
+    mutating func suspect(_ finding: ContractFinding, action: ContractAction, at now: MonotonicTime) {
+        guard index(of: finding) == nil else { return }
+        entries.append(Entry(finding: finding, action: action, foundAt: now, count: 0))
     }
 
     /// How often a fault was found since it was last told.

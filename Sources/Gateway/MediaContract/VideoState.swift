@@ -22,6 +22,8 @@ struct VideoState {
     private var unjudged = UnjudgedPictures()
     /// x264's own words about itself, when it sent them.
     private var settings: EncoderSettings?
+    /// By its own words, as long as no interval has shown.
+    private var isKeyframeIntervalSuspected = false
 
     init(layer: UInt8) { self.layer = layer }
 
@@ -165,7 +167,7 @@ extension VideoState {
         if !unjudged.admit(at: moment) { findings.foundUnjudged(layer, at: moment.arrival) }
     }
 
-    private func judge(
+    private mutating func judge(
         _ sequence: SequenceParameterSet, _ picture: PictureParameterSet, at now: MonotonicTime,
         _ findings: inout ContractFindings
     ) {
@@ -179,20 +181,26 @@ extension VideoState {
         if size.pixelCount > findings.rules.maximumResolution.limit {
             found(.resolutionAbove(width: size.width, height: size.height), at: now, &findings)
         }
-        if let fault = keyframeFaultFromSettings(findings) { found(fault, at: now, &findings) }
+        if let fault = keyframeFaultFromSettings(findings) {
+            isKeyframeIntervalSuspected = true
+            findings.suspected(fault, of: layer, at: now)
+        }
     }
 
-    private func judgeCadence(at now: MonotonicTime, _ findings: inout ContractFindings) {
+    private mutating func judgeCadence(at now: MonotonicTime, _ findings: inout ContractFindings) {
         if let rate = cadence.frameRate { findings.judge(frameRate: rate, of: layer, at: now) }
         guard findings.mustKeepKeyframeInterval else { return }
         if let seconds = cadence.keyframeInterval, findings.rules.isTooLong(keyframeInterval: seconds) {
             found(.keyframeInterval(seconds: seconds), at: now, &findings)
+        } else if cadence.keyframeInterval != nil, isKeyframeIntervalSuspected {
+            isKeyframeIntervalSuspected = false
+            findings.judgedAnew([.keyframeInterval], of: layer)
         } else if let fault = keyframeFaultFromSettings(findings) {
             found(fault, at: now, &findings)
         }
     }
 
-    /// What x264 says of its own keyframe interval, once the frame rate is known.
+    /// What x264 says of its own keyframe interval, once the frame rate is known. ffmpeg's `-force_key_frames` goes before it.
     private func keyframeFaultFromSettings(_ findings: borrowing ContractFindings) -> ContractFault? {
         guard findings.mustKeepKeyframeInterval, let frames = settings?.keyframeInterval, cadence.keyframeInterval == nil,
             let rate = frameRate, rate > 0, rate.isFinite
