@@ -89,6 +89,27 @@ struct HistoryTablesTests {
         }
     }
 
+    /// Every second event of a node of a cluster only waits to be taken: those whose numbers are even.
+    @Test func `a receiver that takes nothing is bounded in a cluster too`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let (outbox, log) = (Outbox(database), EventLog(database))
+            try outbox.setTargets(["a"])
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE former(number) AS (SELECT -1 UNION ALL SELECT number - 1 FROM former LIMIT ?)
+                    INSERT INTO outbox (target, sequence) SELECT 'a', number FROM former
+                    """, arguments: [HistoryDatabase.maximumOutbox])
+            let event = ParticipantEvent(
+                name: .left, time: HistoryDatabaseTests.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
+                userID: "u")
+            _ = try log.append(event)
+            for _ in 0..<1_000 { _ = try log.take(try log.keep(event)) }
+            let count = try waiting(for: "a", database).count
+            #expect(count <= HistoryDatabase.maximumOutbox + Int(HistoryDatabase.outboxInterval))
+        }
+    }
+
     @Test func `what the cluster says waits for nobody`() throws {
         defer { history.close() }
         try history.queue.write { database in

@@ -11,7 +11,7 @@ struct EventLog {
     func append(_ event: ParticipantEvent) throws -> ParticipantEvent {
         let event = try keep(event)
         try Outbox(database).add(event.sequence)
-        if event.sequence % 1_000 == 0 { try Outbox(database).bound() }
+        if event.sequence % HistoryDatabase.outboxInterval == 0 { try Outbox(database).bound() }
         return event
     }
 

@@ -54,6 +54,8 @@ struct HistoryDatabase: Sendable {
 extension HistoryDatabase {
     /// Entries of one receiver's outbox, at most; beyond it the oldest are dropped.
     static let maximumOutbox = 100_000
+    /// That is enforced once in this many events. A prime: in a cluster every second one only waits to be taken.
+    static let outboxInterval: Int64 = 997
     /// Entries of the queue for the cluster, at most; beyond it the oldest are dropped.
     static let maximumQueued = 200_000
     /// Participants of one session that never published and have left; the oldest are dropped beyond it. Who published stays as long
