@@ -120,11 +120,10 @@ struct HistoryForwarder {
             arguments(origin, event.participantID, generation: event.generation) + [
                 RedisArgument(event.name.rawValue), RedisArgument(body), RedisArgument(event.remoteParticipantID),
             ])
-        // It was brought before and others followed: receivers rather hear of it twice than never.
-        if outcome == .null { return [event] }
-        guard outcome.text == "1" else { return [] }
-        try announce([event], origin)
-        return [event]
+        if outcome.text == "1" { try announce([event], origin) }
+        // Null: it was brought before and others followed. Receivers rather hear of it twice than never.
+        // What an earlier version queued has no number: it told its receivers at once.
+        return (outcome.text == "1" || outcome.isNull) && event.sequence > 0 ? [event] : []
     }
 
     private func forward(_ line: JournalLine, _ origin: Origin) throws(StoreError) {
