@@ -251,6 +251,20 @@ struct NodeMachineTests {
         #expect(machine.answered(idle, .idle(.live), sentAt: later, later) == [.call(.unmark(stage: "one"))])
     }
 
+    @Test func `a session that began while the server was away ends when its stage is left, though another one runs`() throws {
+        var machine = makeMachine { $0.cluster.degraded = .admit }
+        let admitted = machine.claim(newClaim(), now)
+        guard case .granted(claim: 1, let lease, let own)? = admitted.first else { return #expect(Bool(false), "\(admitted)") }
+        _ = machine.connected(runID: "1", now)
+        #expect(machine.release(lease) == [.call(.release(lease))])
+        _ = machine.answered(.release(lease), .done, sentAt: now, now)
+        let later = now + machine.settings.quotas.sessionLinger + .seconds(1)
+        let asked = ClusterCall.idle(stage: "one")
+        #expect(machine.timePassed(later).contains(.call(asked)))
+        let left = machine.answered(asked, .idle(.live), sentAt: later, later)
+        #expect(left == [.sessionEnded(stage: "one", sessionID: own.id), .call(.unmark(stage: "one"))])
+    }
+
     @Test func `what is given back while the server is away is given back when it returns, after what is held is renewed`() throws
     {
         var (machine, now) = makeSettledMachine()
