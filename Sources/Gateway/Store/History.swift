@@ -79,7 +79,7 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     case sessionEnded(stageARN: String, sessionID: String, at: WallTime)
     /// The participant as it is now; replaces what was written of it in this session.
     case participant(Participant)
-    /// The event and, in the same transaction, its entries in the outbox.
+    /// The event and, in the same transaction, its entries in the outbox; in a cluster these come when that has taken it.
     case event(ParticipantEvent)
     /// How the participant's recording stands now; nothing where the history does not know the participant.
     case recording(ParticipantRecording, stageARN: String, sessionID: String, participantID: String)
