@@ -237,6 +237,10 @@ struct ConfigurationLoaderTests {
         #expect(problems("routers: {a: {driver: announce, srtp: true, url: '\(url)'}}").isEmpty)
     }
 
+    @Test func `an address in admin hosts may have the port that its requests name`() {
+        #expect(problems("admin: {hosts: ['10.0.0.5:8088', '[2001:db8::1]:8088', console.example]}").isEmpty)
+    }
+
     @Test(arguments: ["media.example", "my_host", "192.0.2.1", "2001:db8::1", "[2001:db8::1]"])
     func `URLs are made with a name or an address`(_ host: String) {
         #expect(problems("advertise: {host: '\(host)'}").isEmpty)

@@ -51,7 +51,8 @@ extension StagedoorConfiguration {
         if admin.auth == .none, !admin.listen.isLoopback {
             problems.append(Problem(key: "admin.auth", message: "none is for a loopback admin.listen only: expected sigv4"))
         }
-        for host in admin.hosts where !Self.isHost(host) {
+        // A port behind an address is passed over when requests come.
+        for host in admin.hosts where !Self.isHost(host) && SocketAddress(host) == nil {
             let message = "\"\(host.prefix(80))\" is not taken: expected a host name or an IP address alone"
             problems.append(Problem(key: "admin.hosts", message: message))
         }
