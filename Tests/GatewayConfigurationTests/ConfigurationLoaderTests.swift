@@ -207,8 +207,6 @@ struct ConfigurationLoaderTests {
             "storage: {a: {bucket: my.bucket}, b: {bucket: my.bucket, directory: relative}}",
             "storage.a.bucket: another entry has a bucket of this name"
         ),
-        ("advertise: {addresses: [0.0.0.0]}", "advertise.addresses: 0.0.0.0 and :: lead nobody here: expected auto"),
-        ("advertise: {addresses: [192.0.2.1, '::']}", "advertise.addresses: 0.0.0.0 and :: lead nobody here: expected auto"),
         (
             "advertise: {host: 'https://media.example'}",
             "advertise.host: \"https://media.example\" is not taken: expected a host name or an IP address alone"
@@ -235,6 +233,12 @@ struct ConfigurationLoaderTests {
     @Test(arguments: ["https://10.0.0.1", "http://127.0.0.1:8088/janus", "http://[::1]:8088", "http://localhost"])
     func `SRTP keys may go to https and to this machine`(_ url: String) {
         #expect(problems("routers: {a: {driver: announce, srtp: true, url: '\(url)'}}").isEmpty)
+    }
+
+    @Test(arguments: ["auto", "0.0.0.0", "'::'"])
+    func `who advertises all addresses advertises those of the interfaces`(_ text: String) throws {
+        let configuration = try ConfigurationLoader.load(yaml: "advertise: {addresses: [192.0.2.1, \(text)]}")
+        #expect(configuration.advertise.addresses == [.address(IPAddress("192.0.2.1")!), .interfaces])
     }
 
     @Test func `an address in admin hosts may have the port that its requests name`() {

@@ -17,12 +17,13 @@ extension ListenAddress: ScalarValue {
     static var expectation: String { "an address and port such as [::]:1935 (port 0: any free one), or off" }
 }
 
-/// Written as an address, a host name, or `auto`.
+/// Written as an address, a host name, or `auto`; 0.0.0.0 and `::`, which lead nowhere, mean that too.
 extension AdvertisedAddress: ScalarValue {
     init?(text: String) {
-        if text == "auto" {
+        let address = IPAddress(text)
+        if text == "auto" || address?.isUnspecified == true {
             self = .interfaces
-        } else if let address = IPAddress(text) {
+        } else if let address {
             self = .address(address)
         } else if Self.isHostName(text) {
             self = .name(text)

@@ -147,10 +147,6 @@ extension StagedoorConfiguration {
 
     private var advertiseProblems: [Problem] {
         var problems: [Problem] = []
-        // Who writes it means `auto`: as a candidate it leads nowhere.
-        if advertise.addresses.contains(where: { $0 == .address(.anyV4) || $0 == .address(.anyV6) }) {
-            problems.append(Problem(key: "advertise.addresses", message: "0.0.0.0 and :: lead nobody here: expected auto"))
-        }
         if !Self.isHost(advertise.host) {
             let message = "\"\(advertise.host.prefix(80))\" is not taken: expected a host name or an IP address alone"
             problems.append(Problem(key: "advertise.host", message: message))
