@@ -147,6 +147,14 @@ struct DoctorChecksTests {
     }
 
     @Test
+    func `a secret that came with the end of its line is looked at`() {
+        var configuration = StagedoorConfiguration()
+        configuration.accessKeys = ["ops": AccessKeySettings(id: "AKIAEXAMPLE", secret: Secret("0123456789abcdef\n"))]
+        let found = DoctorChecks.accessKeys(configuration)
+        #expect(found.map(\.level) == [.warning] && found[0].text.contains("accessKeys.ops.secret has a line break"))
+    }
+
+    @Test
     func `the doctor names what an access key's lists misspell`() {
         var (configuration, key) = (StagedoorConfiguration(), AccessKeySettings())
         key.allow = ["ivs:Get*", "cloudwatch:*", "ivs:GetStag"].compactMap { ActionPattern($0) }

@@ -43,12 +43,21 @@ public enum DoctorChecks {
         if configuration.lacksAccessKeys {
             return [.warning("accessKeys is empty: nobody can use the control API, or sign in to the console")]
         }
-        return configuration.accessKeys.sorted { $0.key < $1.key }.flatMap { name, key in
+        let keys = configuration.accessKeys.sorted { $0.key < $1.key }
+        let misspelt: [Finding] = keys.flatMap { name, key in
             [("allow", key.allow), ("deny", key.deny)].flatMap { list, patterns in
                 patterns.filter { pattern in !AccessAction.all.contains { pattern.matches($0.name) } }.map {
                     .warning("accessKeys.\(name).\(list): there is no action \($0.text) (docs/api.md has the list)")
                 }
             }
+        }
+        return brokenSecrets(keys) + misspelt
+    }
+
+    /// Most often it is the line break that ends the secret's file. Clients that have it from the same file may have it too.
+    private static func brokenSecrets(_ keys: [(key: String, value: AccessKeySettings)]) -> [Finding] {
+        keys.filter { $0.value.secret.reveal().contains { $0 < 0x20 } }.map {
+            .warning("accessKeys.\($0.key).secret has a line break: most clients do not")
         }
     }
 
