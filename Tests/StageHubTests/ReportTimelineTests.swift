@@ -53,6 +53,21 @@ struct ReportTimelineTests {
         #expect(try abs(skew(at: 30).nanoseconds) < 1_000_000)
     }
 
+    /// A browser reports on a layer that it pauses, too.
+    @Test func `a layer of which nothing comes has no other track move faster`() throws {
+        run(seconds: 30, firstReport: 1)
+        let ntp = WallTime(secondsSince1970: 1_700_000_030).ntp
+        timeline.publisherReported(ntp: ntp, timestamp: 0, of: TrackID(.video, layer: 1))
+        for time in stride(from: 30_000, to: 32_000, by: 20) as StrideTo<Int64> {
+            let now = start + .milliseconds(time)
+            timeline.observe(time * 48 + 123_456, of: .audio, arrival: now + .milliseconds(time < 31_000 ? 10 : 5))
+            timeline.observe(time * 90 + 4_000_000_000, of: .video, arrival: now + .milliseconds(90))
+        }
+        // The way became 5 ms shorter a second ago.
+        let shown = try #require(timeline.timestamp(of: .audio, at: start + .seconds(32))) - 123_456
+        #expect(abs(shown / 48 - 31_990) <= 1)
+    }
+
     /// A busy machine's, of an encoder that writes down when it has sent a picture (aiortc).
     @Test(arguments: [12, 30, 60, 80]) func `a report that was written late parts no tracks`(seconds: Int) throws {
         run(seconds: seconds, firstReport: 3, lateReport: 6)

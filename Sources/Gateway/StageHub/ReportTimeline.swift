@@ -54,7 +54,12 @@ struct ReportTimeline {
         if let target = target(of: tracks[index]) {
             tracks[index].follow(target, at: arrival, rate: changesOver ? Self.changeOverRate : SlewedOffset.normalRate)
         }
-        if changesOver { changesOver = tracks.contains { $0.translation != nil && $0.offset.value != target(of: $0) } }
+        if changesOver { changesOver = tracks.contains { isUnderWay($0, at: arrival) } }
+    }
+
+    /// Whether the reports put it elsewhere. One of which nothing comes, as a layer for which the way is too narrow, gets nowhere.
+    private func isUnderWay(_ track: Track, at now: MonotonicTime) -> Bool {
+        track.translation != nil && now - track.lastArrival < Self.pause && track.offset.value != target(of: track)
     }
 
     private mutating func noteFlow(at now: MonotonicTime) {
