@@ -145,10 +145,11 @@ public enum EncoderFamily: String, Sendable, CaseIterable {
     }
 
     /// In this order: OBS and browsers both say Mozilla, ffmpeg and OBS both say FMLE/3.0. By RTMP OBS says no more than
-    /// Flash Media Live Encoder did; what Wirecast and phones say of FMSc is not that. LNX is what rtmp2sink says (1.22).
+    /// Flash Media Live Encoder did; what Wirecast and phones say of FMSc is not that. What GStreamer's
+    /// rtmp2sink says, LNX 10,0,32,18, is librtmp's own word, and so that of many phones.
     private static let marks: [(String, EncoderFamily)] = [
         ("obs-studio", .obs), ("fmle/3.0 (compatible; fmsc/1.0)", .obs), ("lavf", .ffmpeg), ("ffmpeg", .ffmpeg), ("vmix", .vMix),
-        ("larix", .larix), ("softvelum", .larix), ("ivs", .ivsSDK), ("gstreamer", .gStreamer), ("lnx 10,0,32,18", .gStreamer),
-        ("wirecast", .wirecast), ("mozilla/", .browser),
+        ("larix", .larix), ("softvelum", .larix), ("ivs", .ivsSDK), ("gstreamer", .gStreamer), ("wirecast", .wirecast),
+        ("mozilla/", .browser),
     ]
 }
