@@ -117,6 +117,17 @@ struct AccessUnitAssemblerTests {
         #expect(receiver.units == [AccessUnit(timestamp: 900, bytes: expected, isKeyframe: true, parameterSets: sets)])
     }
 
+    @Test
+    func `parameter sets go behind a delimiter, and before everything else`() {
+        let (delimiter, slice): ([UInt8], [UInt8]) = ([0, 0, 0, 2, 9, 0x10], [0, 0, 0, 2, 0x65, 8])
+        let added: [UInt8] = [0, 0, 0, 1, 0x67, 0, 0, 0, 1, 0x68]
+        let sets = ParameterSets(sequence: [[0x67]], picture: [[0x68]])
+        var unit = AccessUnit(timestamp: 0, bytes: slice, isKeyframe: true, parameterSets: sets)
+        #expect(unit.bytesWithSets == added + slice)
+        unit.bytes = delimiter + slice
+        #expect(unit.bytesWithSets == delimiter + added + slice)
+    }
+
     private func withBuffers(_ units: [[UInt8]], _ body: ([UnsafeRawBufferPointer]) -> Void) {
         var buffers: [UnsafeRawBufferPointer] = []
         for unit in units {

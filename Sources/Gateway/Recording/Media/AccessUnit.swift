@@ -11,15 +11,18 @@ struct AccessUnit: Equatable {
     /// What it is to be decoded with.
     var parameterSets: ParameterSets
 
-    /// A sample with its parameter sets, too.
+    /// A sample with its parameter sets, too: behind a delimiter, before which nothing may stand (ITU-T H.264 clause 7.4.1.2.3).
     var bytesWithSets: [UInt8] {
-        var sample: [UInt8] = []
+        let delimiter = bytes.prefix(hasDelimiter ? 6 : 0)
+        var sample = Array(delimiter)
         for set in parameterSets.sequence + parameterSets.picture {
             sample.append(bigEndian: UInt32(truncatingIfNeeded: set.count))
             sample += set
         }
-        return sample + bytes
+        return sample + bytes.dropFirst(delimiter.count)
     }
+
+    private var hasDelimiter: Bool { bytes.count > 6 && bytes.starts(with: [0, 0, 0, 2]) && bytes[4] & 0x1F == 9 }
 
     /// With its parameter sets, behind start codes in place of lengths (H.264 Annex B).
     var annexB: [UInt8] {
