@@ -100,6 +100,23 @@ struct ReportTimelineTests {
         #expect(abs(moved.milliseconds) < 2)
     }
 
+    /// As where a browser fills its way to learn how much goes through. By the times of the reports: how late each is written.
+    @Test(arguments: [[3_000: 0], [1_000: 0, 3_000: 30, 5_000: 0]] as [[Int64: Int64]])
+    func `a report while packets queue moves nothing at once`(_ reports: [Int64: Int64]) throws {
+        let end = (reports.keys.max() ?? 0) + 1_000
+        for time in stride(from: 0, to: end, by: 20) as StrideTo<Int64> {
+            let arrival = start + .milliseconds(time + (time < end - 2_000 ? 10 : 710))
+            for track in [TrackID.audio, .video] {
+                let timestamp = time * track.clockRate / 1000
+                timeline.observe(timestamp, of: track, arrival: arrival)
+                guard let late = reports[time] else { continue }
+                let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + (time + late) * 1_000_000).ntp
+                timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track)
+            }
+        }
+        for track in [TrackID.audio, .video] { #expect(try abs(error(of: track, at: end / 1000, truth: end)) < 100) }
+    }
+
     @Test func `a publisher whose wall clock jumps moves nothing at once`() throws {
         run(seconds: 60, firstReport: 1)
         timeline.publisherReported(ntp: 1 << 32, timestamp: 60_000 * 48 + 123_456, of: .audio)

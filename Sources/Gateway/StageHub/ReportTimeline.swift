@@ -88,11 +88,14 @@ struct ReportTimeline {
         let fraction = Int64((ntp & 0xFFFF_FFFF) * 1_000_000_000 >> 32)
         let wall = Int64(ntp >> 32) * 1_000_000_000 + fraction
         let (index, translation) = (index(of: track), wall &- track.nanoseconds(ofTimestamp: timestamp))
-        if let former = tracks[index].translation {
-            // The former one was written late, on a busy machine: no packet came as early as it had them look.
-            if former &- translation > Self.reportAccuracy { session = LowerEnvelope() }
-        } else {
-            changesOver = true
+        let former = tracks[index].translation
+        // The former one was written late, on a busy machine: no packet came as early as it had them look.
+        let wasLate = former.map { $0 &- translation > Self.reportAccuracy } ?? false
+        if wasLate { session = LowerEnvelope() }
+        if former == nil { changesOver = true }
+        // The quickest packet so far says more of the way than the next one, which may have to wait on it.
+        if former == nil || wasLate, let minimum = tracks[index].standIn.minimum {
+            session.observe(minimum &- translation, at: lastArrival)
         }
         tracks[index].translation = translation
     }
