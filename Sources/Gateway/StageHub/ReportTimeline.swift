@@ -57,7 +57,7 @@ struct ReportTimeline {
         if changesOver { changesOver = tracks.contains { isUnderWay($0, at: arrival) } }
     }
 
-    /// Whether the reports put it elsewhere. One of which nothing comes, as a layer for which the way is too narrow, gets nowhere.
+    /// Whether the reports put it elsewhere. One of which nothing comes, as a layer that is paused, gets nowhere.
     private func isUnderWay(_ track: Track, at now: MonotonicTime) -> Bool {
         track.translation != nil && now - track.lastArrival < Self.pause && track.offset.value != target(of: track)
     }
