@@ -94,6 +94,17 @@ struct DoctorChecksTests {
         } catch { #expect("\(error)".contains("/a.pem with \(directory.path)/b.key: "), "\(error)") }
     }
 
+    @Test
+    func `a certificate of our own has the name that URLs are made of`() throws {
+        let directory = try TemporaryDirectory()
+        var configuration = StagedoorConfiguration()
+        configuration.advertise.addresses = [.interfaces, .name("media.example")]
+        let data = try DataDirectory(at: directory.path + "/data")
+        let certificates = try ServerCertificates(configuration, directory: data)
+        #expect(certificates.identity.certificate.subject == "/CN=media.example")
+        withExtendedLifetime(directory) {}
+    }
+
     @Test(arguments: [(-60, Finding.Level.failure), (3_600, .warning)])
     func `a certificate is no good from the moment at which it expires`(_ seconds: Int, _ level: Finding.Level) throws {
         let directory = try TemporaryDirectory()

@@ -51,7 +51,7 @@ final class NodeReload {
     func renew(at now: WallTime) {
         guard certificates.isDueForRenewal(at: now) else { return }
         do {
-            let fresh = try certificates.renewed(host: running.advertise.host, now: now)
+            let fresh = try certificates.renewed(host: running.advertise.publicName, now: now)
             apply(Change(configuration: running, tls: try fresh.makeContext(running.tls)))
             certificates = fresh
             expiry.follow(fresh)

@@ -8,7 +8,7 @@ import Wire
 /// The certificates that HTTPS and RTMPS show: the operator's files, or one signed by an authority of our own in `DIR/tls`.
 struct ServerCertificates {
     /// Shown to clients that ask for no name, or for none of `named`.
-    private let identity: Identity
+    let identity: Identity
     /// Whether `authority` signed that.
     private let isOwn: Bool
     /// `certificates` of the configuration, in the order of their names.
@@ -27,7 +27,7 @@ struct ServerCertificates {
         }
         try directory.makeFolder("tls")
         let authority = try Self.authority(in: directory)
-        identity = try Self.leaf(of: authority, host: configuration.advertise.host, now: EventLoop.wallNow())
+        identity = try Self.leaf(of: authority, host: configuration.advertise.publicName, now: EventLoop.wallNow())
         (isOwn, self.authority) = (true, authority)
         authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
     }
@@ -47,7 +47,7 @@ struct ServerCertificates {
         let isOwn = settings.certificate.isEmpty
         let identity =
             try isOwn
-            ? own(host: configuration.advertise.host, now: now)
+            ? own(host: configuration.advertise.publicName, now: now)
             : Self.pair(settings.certificate, settings.privateKey, key: "tls")
         let fresh = ServerCertificates(identity, isOwn: isOwn, named: try Self.named(configuration), like: self)
         let (known, read) = (fingerprints, fresh.fingerprints)

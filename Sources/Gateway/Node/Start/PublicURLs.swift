@@ -25,8 +25,8 @@ extension StageEndpoints {
     /// `advertise.host`, else the bound address; of a listener on all addresses the first that is advertised by itself, else
     /// loopback, where it is reached from this machine. As URLs say it.
     static func host(_ configuration: StagedoorConfiguration, _ address: SocketAddress) -> String {
-        let (settings, isBoundToAll) = (configuration.advertise, address.ip.isUnspecified)
-        let given = settings.host.isEmpty && isBoundToAll ? settings.firstAddress ?? "" : settings.host
+        let settings = configuration.advertise
+        let given = address.ip.isUnspecified ? settings.publicName : settings.host
         guard let ip = given.isEmpty ? address.ip : IPAddress(given) else { return given }
         if ip.isUnspecified { return "127.0.0.1" }
         return ip.isV4 ? ip.description : "[\(ip)]"
