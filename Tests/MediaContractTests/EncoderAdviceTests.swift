@@ -150,7 +150,7 @@ struct EncoderAdviceTests {
         ) {
             $0.frameRate.maximum = 25
         },
-        Limit(testDescription: "ffmpeg at 50", rule: .frameRate, product: "Lavf61", setting: "-vf fps=50") {
+        Limit(testDescription: "ffmpeg at 50", rule: .frameRate, product: "Lavf61", setting: "fps=50 in its -vf") {
             $0.frameRate.minimum = 50
         },
         Limit(testDescription: "sound", rule: .audioBitrate, product: "", setting: "the audio bitrate to 96 kbit/s") {

@@ -97,7 +97,7 @@ struct EncoderAdvice {
     private var frameRate: String {
         let rate = min(max(30, rules.frameRate.minimum), rules.frameRate.maximum)
         return pick(
-            [.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "-vf fps=\(rate)"], other: "\(rate) frames a second")
+            [.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "fps=\(rate) in its -vf"], other: "\(rate) frames a second")
     }
 
     private var bitrate: String {
