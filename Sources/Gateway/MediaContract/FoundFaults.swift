@@ -18,6 +18,9 @@ struct FoundFaults {
             action == .disconnect && !(isMended && [.minimumResolution, .keyframeInterval].contains(finding.fault.rule))
         }
 
+        /// What is only suspected is listed beside other grounds, and is none by itself.
+        var isFoundGround: Bool { isGround && count > 0 }
+
         var isWarning: Bool { action == .warn && !isMended }
 
         func isRecent(at now: MonotonicTime) -> Bool { now - foundAt <= FoundFaults.warningInterval }
@@ -78,7 +81,7 @@ struct FoundFaults {
     /// What the sentence lists: grounds to disconnect by precedence, then what was warned about in the last minute. Empty where
     /// there is no ground.
     func verdict(at now: MonotonicTime) -> [ContractFinding] {
-        guard entries.contains(where: \.isGround) else { return [] }
+        guard entries.contains(where: \.isFoundGround) else { return [] }
         let listed = entries.filter { $0.isGround || $0.isWarning && $0.isRecent(at: now) }
         return listed.sorted {
             ($0.isGround ? 0 : 1, $0.finding.fault.precedence) < ($1.isGround ? 0 : 1, $1.finding.fault.precedence)
@@ -97,7 +100,7 @@ struct FoundFaults {
     /// The faults that the stream has now, by precedence.
     func present(at now: MonotonicTime) -> [ContractFinding] {
         let present = entries.filter { entry in
-            entry.isGround || entry.isWarning && (entry.finding.fault.isLasting || entry.isRecent(at: now))
+            entry.isFoundGround || entry.isWarning && (entry.finding.fault.isLasting || entry.isRecent(at: now))
         }
         return present.map(\.finding).sorted { $0.fault.precedence < $1.fault.precedence }
     }
