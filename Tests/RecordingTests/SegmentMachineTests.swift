@@ -408,7 +408,7 @@ private struct Walk {
 struct AudioClockTests {
     private func times(_ stamps: [Int64], duration: Int64 = 960) -> [Int64?] {
         var clock = AudioClock(timescale: 48_000)
-        return stamps.map { clock.place($0, duration: duration) }
+        return stamps.map { clock.place($0, ownStamp: $0, duration: duration) }
     }
 
     @Test
@@ -450,6 +450,16 @@ struct AudioClockTests {
         // The first one, which the others go by, may be early.
         #expect(zip(placed, placed.dropFirst()).count { abs($1 - $0 - 1_024) > 1 } <= 1)
         #expect(placed.indices.allSatisfy { abs(placed[$0] - Int64($0 * 1_024)) <= 480 })
+    }
+
+    /// Readings move both tracks' clocks against each other, by a whole encoding delay in the first seconds.
+    @Test
+    func `a step of what the clocks show of each other is no gap`() {
+        var clock = AudioClock(timescale: 48_000)
+        let stamps = (0..<1_000).map { (index: Int64) in index * 1_024 + (index < 50 ? 0 : 960) }
+        let placed = stamps.indices.compactMap { clock.place(stamps[$0], ownStamp: Int64($0) * 1_024, duration: 1_024) }
+        #expect(zip(placed, placed.dropFirst()).allSatisfy { abs($1 - $0 - 1_024) <= 1 })
+        #expect(abs(placed[999] - stamps[999]) <= 480)
     }
 
     /// Loss that comes again and again may not add up.

@@ -133,7 +133,7 @@ final class EncoderMedia {
         switch audio {
         case .packet(let frame, let timestamp):
             guard let time = commonTime(ofAudio: timestamp) else { return }
-            actions += machine?.audioCame(unsafe Array(frame), at: time, duration: 1_024) ?? []
+            actions += machine?.audioCame(unsafe Array(frame), at: time, ownTimestamp: timestamp, duration: 1_024) ?? []
         case .failed:
             transcoding = nil
             describeOpus(isStereo: isStereo)
@@ -159,7 +159,9 @@ final class EncoderMedia {
             guard let duration = unsafe try? TOC.sampleCount(of: packet.payload) else { return }
             if let stream = transcoding?.stream { return unsafe stream.submit(packet.payload, mediaTime: packet.timestamp) }
             guard let time = commonTime(ofAudio: packet.timestamp) else { return }
-            actions += machine?.audioCame(unsafe Array(packet.payload), at: time, duration: Int64(duration)) ?? []
+            actions +=
+                machine?.audioCame(
+                    unsafe Array(packet.payload), at: time, ownTimestamp: packet.timestamp, duration: Int64(duration)) ?? []
         }
     }
 

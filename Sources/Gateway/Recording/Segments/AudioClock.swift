@@ -8,8 +8,8 @@ struct AudioClock: Equatable {
     /// Samples a second, of the track and of its stamps.
     let timescale: Int64
     private(set) var next: Int64?
-    /// Where the frame before ends by its stamp.
-    private var stampEnd: Int64 = 0
+    /// Where the frame before ends by the sound's own clock.
+    private var ownEnd: Int64 = 0
     private var isSlewing = false
     /// Until sound and stamps agree again: what is only almost a gap late would be so for a minute and a half.
     private var isLeavingOut = false
@@ -25,11 +25,13 @@ struct AudioClock: Equatable {
 
     /// - Parameters:
     ///   - stamp: of the frame's first sample.
+    ///   - ownStamp: the same by the sound's own clock. It alone says what is missing: `stamp` also moves when the clocks of both tracks
+    ///     are compared anew.
     ///   - duration: of the frame, in samples.
     /// - Returns: its decoding time; nil for a frame that is left out.
-    mutating func place(_ stamp: Int64, duration: Int64) -> Int64? {
-        let isMissing = stamp &- stampEnd >= duration * 3 / 4
-        stampEnd = stamp &+ duration
+    mutating func place(_ stamp: Int64, ownStamp: Int64, duration: Int64) -> Int64? {
+        let isMissing = ownStamp &- ownEnd >= duration * 3 / 4
+        ownEnd = ownStamp &+ duration
         guard let next else {
             self.next = stamp &+ duration
             return stamp

@@ -12,8 +12,10 @@ struct PendingMedia {
     struct Audio {
         /// In samples of the track.
         var timestamp: Int64
-        var duration: Int64
-        var bytes: [UInt8]
+        /// The same by the sound's own clock.
+        let ownTimestamp: Int64
+        let duration: Int64
+        let bytes: [UInt8]
     }
 
     private(set) var video: [Video] = []
@@ -93,7 +95,7 @@ struct PendingMedia {
         var run: Fragment.Run?
         for frame in audio[..<count] {
             byteCount -= frame.bytes.count
-            guard let time = clock.place(frame.timestamp, duration: frame.duration) else { continue }
+            guard let time = clock.place(frame.timestamp, ownStamp: frame.ownTimestamp, duration: frame.duration) else { continue }
             if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
             let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.

@@ -91,14 +91,17 @@ struct SegmentMachine {
 
     /// - Parameters:
     ///   - time: of its first sample, in ticks of 90 kHz of the encoder's time.
+    ///   - ownTimestamp: the same in samples by the sound's own clock; nil where that is the encoder's time.
     ///   - duration: in samples.
-    mutating func audioCame(_ bytes: [UInt8], at time: Int64, duration: Int64) -> [Action] {
+    mutating func audioCame(_ bytes: [UInt8], at time: Int64, ownTimestamp: Int64? = nil, duration: Int64) -> [Action] {
         guard tracks.audio != nil, duration > 0, time.magnitude <= EncoderTimes.largest else { return [] }
         if phase == .running, times.isJump(to: times.inFile(time), from: times.lastAudioEnd) { breakOff() }
+        let frame = PendingMedia.Audio(
+            timestamp: clock.samples(in: time), ownTimestamp: ownTimestamp ?? clock.samples(in: time), duration: duration, bytes: bytes)
         if phase == .waiting {
-            keepWhileWaiting(bytes, at: time, duration: duration)
+            keepWhileWaiting(frame)
         } else {
-            append(bytes, at: time, duration: duration)
+            append(frame, at: time)
             cutByAudio()
             cutIfComplete()
             cutIfFull()
@@ -144,7 +147,7 @@ struct SegmentMachine {
             // They waited with the encoder's times, in samples, which may have moved anywhere.
             let frameTime = clock.ticks(in: frame.timestamp)
             guard frameTime >= time, frameTime &- time <= EncoderTimes.longestGap else { continue }
-            append(frame.bytes, at: frameTime, duration: frame.duration)
+            append(frame, at: frameTime)
         }
     }
 
@@ -166,23 +169,25 @@ struct SegmentMachine {
     }
 
     /// Until a keyframe comes sound is kept for a while; then it is clear that there is sound alone.
-    private mutating func keepWhileWaiting(_ bytes: [UInt8], at time: Int64, duration: Int64) {
-        let samples = clock.samples(in: time)
-        let isElsewhere = pending.audio.last.map { (samples - $0.timestamp).magnitude > UInt64(clock.timescale) } ?? false
+    private mutating func keepWhileWaiting(_ frame: PendingMedia.Audio) {
+        let isElsewhere =
+            pending.audio.last.map { (frame.timestamp - $0.timestamp).magnitude > UInt64(clock.timescale) } ?? false
         if isElsewhere || isFull { pending.removeAll() }
-        pending.append(PendingMedia.Audio(timestamp: samples, duration: duration, bytes: bytes))
+        pending.append(frame)
         guard let first = pending.audio.first else { return }
-        guard !expectsVideo || clock.ticks(in: samples - first.timestamp) >= Self.longestWaitForVideo else { return }
+        guard !expectsVideo || clock.ticks(in: frame.timestamp - first.timestamp) >= Self.longestWaitForVideo else { return }
         tracks.removeVideo()
         begin(at: clock.ticks(in: first.timestamp))
     }
 
-    /// - Parameter time: the encoder's.
-    private mutating func append(_ bytes: [UInt8], at time: Int64, duration: Int64) {
+    /// - Parameter time: the encoder's, in ticks, of which its samples are counted anew in the file's time.
+    private mutating func append(_ frame: PendingMedia.Audio, at time: Int64) {
         let time = times.inFile(time)
-        times.soundCame(until: time &+ clock.ticks(in: duration))
+        times.soundCame(until: time &+ clock.ticks(in: frame.duration))
         guard time >= beginning, !soundWaits else { return }
-        pending.append(PendingMedia.Audio(timestamp: clock.samples(in: time), duration: duration, bytes: bytes))
+        var frame = frame
+        frame.timestamp = clock.samples(in: time)
+        pending.append(frame)
     }
 
     // MARK: - Cutting
