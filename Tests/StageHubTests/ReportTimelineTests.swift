@@ -9,7 +9,10 @@ struct ReportTimelineTests {
     let start = MonotonicTime(nanoseconds: 9_000_000_000)
 
     /// Two tracks with unrelated RTP bases; video is encoded 80 ms late. Reports begin at `firstReport`, if ever.
-    func run(seconds: Int, firstReport: Int?, reportedAgain: Int = 2) {
+    /// - Parameters:
+    ///   - ofAudio: seconds; nil: with the pictures'.
+    ///   - lateReport: the second in which the pictures' report is written 345 ms late.
+    func run(seconds: Int, firstReport: Int?, reportedAgain: Int = 2, ofAudio: Int? = nil, lateReport: Int? = nil) {
         for step in 0..<(seconds * 50) {
             let time = Int64(step) * 20  // ms
             let (audio, video) = (time * 48 + 123_456, time * 90 + 4_000_000_000)
@@ -17,9 +20,12 @@ struct ReportTimelineTests {
             timeline.observe(audio, of: .audio, arrival: now + .milliseconds(10 + step % 7))
             timeline.observe(video, of: .video, arrival: now + .milliseconds(90 + step % 5))
             guard let firstReport, time >= firstReport * 1000, step % (50 * reportedAgain) == 0 else { continue }
-            let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
-            timeline.publisherReported(ntp: ntp, timestamp: audio, of: .audio)
-            timeline.publisherReported(ntp: ntp, timestamp: video, of: .video)
+            func ntp(late: Int64 = 0) -> UInt64 {
+                WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + (time + late) * 1_000_000).ntp
+            }
+            if time >= (ofAudio ?? firstReport) * 1000 { timeline.publisherReported(ntp: ntp(), timestamp: audio, of: .audio) }
+            let late: Int64 = lateReport.map { Int64($0) * 1000 } == time ? 345 : 0
+            timeline.publisherReported(ntp: ntp(late: late), timestamp: video, of: .video)
         }
     }
 
@@ -39,6 +45,33 @@ struct ReportTimelineTests {
     @Test func `reports put the tracks together`() throws {
         run(seconds: 60, firstReport: 2)
         #expect(try abs(skew(at: 60).nanoseconds) < 1_000_000)
+    }
+
+    /// As Chromium sends them: of pictures after a second, of sound after five.
+    @Test func `reports put the tracks together as soon where those of the pictures come first`() throws {
+        run(seconds: 20, firstReport: 1, reportedAgain: 1, ofAudio: 5)
+        #expect(try abs(skew(at: 20).milliseconds) <= 10)
+    }
+
+    /// A browser reports on a layer that it pauses, too.
+    @Test func `a layer of which nothing comes has no other track move faster`() throws {
+        run(seconds: 30, firstReport: 1)
+        let ntp = WallTime(secondsSince1970: 1_700_000_030).ntp
+        timeline.publisherReported(ntp: ntp, timestamp: 0, of: TrackID(.video, layer: 1))
+        for time in stride(from: 30_000, to: 32_000, by: 20) as StrideTo<Int64> {
+            let now = start + .milliseconds(time)
+            timeline.observe(time * 48 + 123_456, of: .audio, arrival: now + .milliseconds(time < 31_000 ? 10 : 5))
+            timeline.observe(time * 90 + 4_000_000_000, of: .video, arrival: now + .milliseconds(90))
+        }
+        // The way became 5 ms shorter a second ago.
+        let shown = try #require(timeline.timestamp(of: .audio, at: start + .seconds(32))) - 123_456
+        #expect(abs(shown / 48 - 31_990) <= 1)
+    }
+
+    /// A busy machine's, of an encoder that writes down when it has sent a picture (aiortc).
+    @Test(arguments: [12, 30, 60, 80]) func `a report that was written late parts no tracks`(seconds: Int) throws {
+        run(seconds: seconds, firstReport: 3, lateReport: 6)
+        #expect(try abs(skew(at: Int64(seconds)).milliseconds) <= (seconds < 30 ? 55 : 10))
     }
 
     @Test(arguments: [(0, 0), (3_000, 0), (1_800_000_000, -1_800_000_000), (-90_000, 90_000)] as [(Int64, Int64)])
@@ -67,6 +100,23 @@ struct ReportTimelineTests {
         #expect(abs(moved.milliseconds) < 2)
     }
 
+    /// As where a browser fills its way to learn how much goes through. By the times of the reports: how late each is written.
+    @Test(arguments: [[3_000: 0], [1_000: 0, 3_000: 30, 5_000: 0]] as [[Int64: Int64]])
+    func `a report while packets queue moves nothing at once`(_ reports: [Int64: Int64]) throws {
+        let end = (reports.keys.max() ?? 0) + 1_000
+        for time in stride(from: 0, to: end, by: 20) as StrideTo<Int64> {
+            let arrival = start + .milliseconds(time + (time < end - 2_000 ? 10 : 710))
+            for track in [TrackID.audio, .video] {
+                let timestamp = time * track.clockRate / 1000
+                timeline.observe(timestamp, of: track, arrival: arrival)
+                guard let late = reports[time] else { continue }
+                let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + (time + late) * 1_000_000).ntp
+                timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track)
+            }
+        }
+        for track in [TrackID.audio, .video] { #expect(try abs(error(of: track, at: end / 1000, truth: end)) < 100) }
+    }
+
     @Test func `a publisher whose wall clock jumps moves nothing at once`() throws {
         run(seconds: 60, firstReport: 1)
         timeline.publisherReported(ntp: 1 << 32, timestamp: 60_000 * 48 + 123_456, of: .audio)
@@ -75,8 +125,8 @@ struct ReportTimelineTests {
     }
 
     /// As `run`, with what the tracks' clocks show, in milliseconds, by the time that has passed; nil while nothing is sent.
-    func run(seconds: Int64, _ clocks: (Int64) -> (audio: Int64?, video: Int64?)) {
-        for time in stride(from: 0, to: seconds * 1000, by: 20) {
+    func run(seconds: Int64, from first: Int64 = 0, _ clocks: (Int64) -> (audio: Int64?, video: Int64?)) {
+        for time in stride(from: first * 1000, to: (first + seconds) * 1000, by: 20) {
             let (now, shown) = (start + .milliseconds(time), clocks(time))
             let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
             for (track, clock, delay) in [(TrackID.audio, shown.audio, 10), (TrackID.video, shown.video, 90)] {
@@ -103,10 +153,47 @@ struct ReportTimelineTests {
         #expect(try abs(error(of: .video, at: end + 20, truth: (end + 20) * 1000)) < 100)
     }
 
+    @Test(arguments: [5, 71] as [Int64])
+    func `sound whose clock stood still goes with the pictures before its next report`(_ pause: Int64) throws {
+        let end = 20 + pause
+        run(seconds: end + 1) { time in
+            (time < 20_000 ? time : time < end * 1000 ? nil : time - pause * 1000, time)
+        }
+        #expect(try abs(error(of: .audio, at: end + 1, truth: 20_000 + 1_000)) < 100)
+    }
+
+    @Test func `sound that the way held back with the pictures stays with them`() throws {
+        run(seconds: 20) { time in (time, time) }
+        // Two seconds of both come in one.
+        for time in stride(from: 20_000, to: 23_000, by: 20) as StrideTo<Int64> {
+            let arrival = start + .milliseconds(max(time + 10, 22_000 + (time - 20_000) / 3))
+            timeline.observe(time * 48, of: .audio, arrival: arrival)
+            timeline.observe(time * 90, of: .video, arrival: arrival)
+        }
+        #expect(try abs(error(of: .audio, at: 23, truth: 23_000)) < 100)
+    }
+
     @Test func `pictures whose clock jumps an hour ahead go with the sound again`() throws {
         run(seconds: 60) { time in (time, time < 20_000 ? time : time + 3_600_000) }
         #expect(try abs(error(of: .audio, at: 60, truth: 60_000)) < 100)
         #expect(try abs(error(of: .video, at: 60, truth: 3_660_000)) < 100)
+    }
+
+    /// As where it is away for less than a second, which no pause tells.
+    @Test func `sound whose clock stood still for a moment goes with the pictures after some reports`() throws {
+        run(seconds: 60) { time in (time < 20_000 ? time : time < 20_400 ? nil : time - 400, time) }
+        let audio = try error(of: .audio, at: 60, truth: 59_600)
+        #expect(try abs(audio - error(of: .video, at: 60, truth: 60_000)) < 250)
+        run(seconds: 60, from: 60) { time in (time - 400, time) }
+        let later = try error(of: .audio, at: 120, truth: 119_600)
+        #expect(try abs(later - error(of: .video, at: 120, truth: 120_000)) <= 10)
+    }
+
+    @Test func `a first picture for which the encoder took long counts for nothing`() throws {
+        for (number, delay) in [(0, 200), (15, 10), (30, 10)] as [(Int64, Int64)] {
+            timeline.observe(number * 3_000, of: .video, arrival: start + .milliseconds(number * 100 / 3 + delay))
+        }
+        #expect(try abs(error(of: .video, at: 1, truth: 1_000)) <= 11)
     }
 
     @Test func `reports of a publisher without a wall clock are none`() throws {

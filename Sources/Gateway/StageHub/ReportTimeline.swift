@@ -3,47 +3,22 @@ import Wire
 
 /// The timeline of an RTP publisher (WHIP): each track has its own clock, tied to the publisher's wall clock by sender reports.
 ///
-/// Publisher wall clock → our clock is one offset for all tracks. Until a track's first report, and for publishers that send
-/// none, its own lower envelope of (arrival − RTP time) stands in; the change-over is slewed. A track whose RTP time jumps begins
-/// anew: no slewing would ever get there. All numbers are nanoseconds; sums wrap, since timestamps and reports are the publisher's
-/// to choose.
+/// Publisher wall clock → our clock is one offset for all tracks: their quickest way. Until a track's first report, and for
+/// publishers that send none, its own way stands in. All tracks move at one rate, or one would part from the others. A track whose
+/// RTP time jumps, or stood still, begins anew: no slewing would ever get there. All numbers are nanoseconds; sums wrap, since
+/// timestamps and reports are the publisher's to choose.
 struct ReportTimeline {
-    private struct Track {
-        let id: TrackID
-        var standIn = LowerEnvelope()
-        var offset = SlewedOffset()
-        /// Publisher wall clock less track time, from the latest sender report.
-        var translation: Int64?
-        var hasChangedOver = false
-
-        /// Whether a packet came long before its time: the RTP time jumped ahead.
-        func isAhead(_ lag: Int64) -> Bool { offset.value.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
-
-        /// - Parameter target: later than no packet of the last minute came. Where it lies far beyond the offset, the RTP time has
-        ///   jumped back, or stood still while nothing was sent (browsers' audio).
-        mutating func follow(_ target: Int64, at now: MonotonicTime) {
-            if let value = offset.value, target &- value > StampTimeline.largestStepBack { offset = SlewedOffset() }
-            let changesOver = translation != nil && !hasChangedOver
-            offset.approach(target, at: now, rate: changesOver ? changeOverRate : SlewedOffset.normalRate)
-            if changesOver, offset.value == target { hasChangedOver = true }
-        }
-    }
-
     /// A few: to look through them finds the track of a packet sooner than to hash.
-    private var tracks: [Track] = []
-    private var session = LowerEnvelope()
+    private var tracks: [ReportedTrack] = []
 
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
-        if tracks[index].isAhead(lag) { tracks[index] = Track(id: track) }
-        tracks[index].standIn.observe(lag, at: arrival)
-        if let translation = tracks[index].translation {
-            session.observe(lag &- translation, at: arrival)
-            if let minimum = session.minimum { tracks[index].follow(minimum &+ translation, at: arrival) }
-        } else if let minimum = tracks[index].standIn.minimum {
-            tracks[index].follow(minimum, at: arrival)
-        }
+        if tracks[index].isAhead(lag) || hasStoodStill(tracks[index], lag, at: arrival) { tracks[index] = ReportedTrack(id: track) }
+        tracks[index].came(lag, at: arrival)
+        let way = way(at: arrival)
+        let rate = areApart(by: way, at: arrival) ? Self.gatheringRate : SlewedOffset.normalRate
+        tracks[index].follow(way, at: arrival, rate: rate)
     }
 
     /// The publisher's sender report: `ntp` is the wall clock of its unwrapped RTP `timestamp`, or 0 where it has none (RFC 3550
@@ -52,7 +27,25 @@ struct ReportTimeline {
         guard ntp != 0 else { return }
         let fraction = Int64((ntp & 0xFFFF_FFFF) * 1_000_000_000 >> 32)
         let wall = Int64(ntp >> 32) * 1_000_000_000 + fraction
-        tracks[index(of: track)].translation = wall &- track.nanoseconds(ofTimestamp: timestamp)
+        tracks[index(of: track)].reported(wall &- track.nanoseconds(ofTimestamp: timestamp))
+    }
+
+    /// Our clock less the publisher's wall clock, by what has come the quickest; nil before the first report. A layer of which
+    /// nothing comes any more tells nothing of the way.
+    private func way(at now: MonotonicTime) -> Int64? { tracks.lazy.filter { $0.isFlowing(at: now) }.compactMap(\.wallWay).min() }
+
+    /// Whether some track is farther from its place than another one. How far all are from it together, nobody hears.
+    private func areApart(by way: Int64?, at now: MonotonicTime) -> Bool {
+        let errors = tracks.lazy.filter { $0.isReported && $0.isFlowing(at: now) }.compactMap { $0.error(by: way) }
+        guard let least = errors.min(), let most = errors.max() else { return false }
+        return most &- least > Self.largestDifference
+    }
+
+    /// Whether the sound's RTP time went on where it was after a pause in which other tracks went on: a browser's microphone was
+    /// away. Where all paused, the way was cut, and what comes late now is soon followed by what comes in time.
+    private func hasStoodStill(_ track: ReportedTrack, _ lag: Int64, at now: MonotonicTime) -> Bool {
+        guard track.id.kind == .audio, !track.isFlowing(at: now), track.isLate(lag) else { return false }
+        return tracks.contains { $0.isFlowing(at: now) && $0.flowsSince <= track.lastArrival }
     }
 
     /// The RTP time of the moment `now`; nil before the track's first packet.
@@ -70,7 +63,7 @@ struct ReportTimeline {
         return difference.magnitude < Self.oneBeginning ? 0 : former.timestamp(ofNanoseconds: difference)
     }
 
-    private func offset(of track: TrackID) -> Int64? { tracks.first { $0.id == track }?.offset.value }
+    private func offset(of track: TrackID) -> Int64? { tracks.first { $0.id == track }?.offset }
 
     /// Clocks that begin at random are so near by chance once in half a day of beginnings.
     private static let oneBeginning: UInt64 = 500_000_000
@@ -78,10 +71,12 @@ struct ReportTimeline {
     /// A track's place; one that is new gets the last.
     private mutating func index(of track: TrackID) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == track }) { return index }
-        tracks.append(Track(id: track))
+        tracks.append(ReportedTrack(id: track))
         return tracks.count - 1
     }
 
-    /// Faster than the normal slew, once per track: the stand-in may be a whole encoding delay off.
-    static let changeOverRate: Int64 = 5_000_000
+    /// Faster than the normal slew: stand-ins may be a whole encoding delay off.
+    static let gatheringRate: Int64 = 5_000_000
+    /// What the reports of an encoder that writes them with the time of its last packet waver by.
+    private static let largestDifference: Int64 = 10_000_000
 }

@@ -1,0 +1,87 @@
+import Wire
+
+/// One track of an RTP publisher: its way to us, what its sender reports say, and what its RTP time is taken for. A value.
+///
+/// All numbers are nanoseconds. A packet's *lag* is its arrival less its RTP time.
+struct ReportedTrack {
+    let id: TrackID
+    /// Our clock less the RTP time; nil before the first packet.
+    var offset: Int64? { slewed.value }
+    private(set) var lastArrival = MonotonicTime.zero
+    /// The first packet since which there was no pause.
+    private(set) var flowsSince = MonotonicTime.zero
+
+    private var slewed = SlewedOffset()
+    private var lags = LowerEnvelope()
+    /// Publisher wall clock less RTP time, by the latest reports.
+    private var reports: [Int64] = []
+
+    init(id: TrackID) { self.id = id }
+
+    // MARK: - What comes
+
+    mutating func came(_ lag: Int64, at now: MonotonicTime) {
+        if !isFlowing(at: now) { flowsSince = now }
+        lastArrival = now
+        lags.observe(lag, at: now)
+    }
+
+    /// - Parameter difference: publisher wall clock less RTP time.
+    mutating func reported(_ difference: Int64) {
+        let former = clock
+        if reports.count == Self.reportCount { reports.removeFirst() }
+        reports.append(difference)
+        // The RTP time has stood still: earlier packets look too early now.
+        if let former, let clock, clock &- former > Self.largestRise { lags = LowerEnvelope() }
+    }
+
+    // MARK: - Where it is
+
+    var isReported: Bool { !reports.isEmpty }
+
+    func isFlowing(at now: MonotonicTime) -> Bool { now - lastArrival < Self.pause }
+
+    /// Whether a packet came long before its time: the RTP time jumped ahead.
+    func isAhead(_ lag: Int64) -> Bool { offset.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
+
+    /// Whether a packet came long after its time.
+    func isLate(_ lag: Int64) -> Bool { offset.map { lag &- $0 > StampTimeline.largestStepBack } ?? false }
+
+    /// Our clock less the publisher's wall clock, by the quickest packet of the last minute; nil before a report.
+    var wallWay: Int64? { clock.flatMap { clock in lags.minimum.map { $0 &- clock } } }
+
+    /// Publisher wall clock less RTP time. A report that was written late says too much, and none says too little.
+    private var clock: Int64? { reports.min() }
+
+    // MARK: - Following
+
+    /// How far it is from its place.
+    /// - Parameter way: our clock less the publisher's wall clock.
+    func error(by way: Int64?) -> Int64? {
+        guard let offset, let target = target(by: way) else { return nil }
+        return target &- offset
+    }
+
+    /// Where the target lies far beyond the offset, the RTP time has jumped back. The first packets wait until their encoder is
+    /// under way: while nothing but arrivals tells of the track, quicker ones count at once.
+    mutating func follow(_ way: Int64?, at now: MonotonicTime, rate: Int64) {
+        guard let target = target(by: way) else { return }
+        let error = offset.map { target &- $0 } ?? 0
+        let isBeginning = !isReported && now - flowsSince < Self.warmUp
+        if error > StampTimeline.largestStepBack || (error < 0 && isBeginning) { slewed = SlewedOffset() }
+        slewed.approach(target, at: now, rate: rate)
+    }
+
+    private func target(by way: Int64?) -> Int64? {
+        guard let clock else { return lags.minimum }
+        return way.map { $0 &+ clock }
+    }
+
+    /// Browsers' sound without speech (DTX) has a packet every 0.4 s.
+    private static let pause: Duration = .seconds(1)
+    private static let warmUp: Duration = .seconds(2)
+    /// One of them is in time.
+    private static let reportCount = 3
+    /// No report of three is so late, but the RTP time has stood still.
+    private static let largestRise: Int64 = 100_000_000
+}
