@@ -8,12 +8,48 @@ import Wire
 @Suite("EncoderMedia")
 struct EncoderMediaTests {
     private static func append(
-        _ payload: [UInt8], number: Int64, at timestamp: Int64, marker: Bool = true, to block: RecordingBlock
+        _ payload: [UInt8], number: Int64, at timestamp: Int64, of kind: MediaKind = .video, marker: Bool = true,
+        to block: RecordingBlock
     ) {
         payload.withUnsafeBytes { bytes in
             let packet = MediaPacket(sequenceNumber: number, timestamp: timestamp, marker: marker, payload: bytes)
-            _ = withUnsafePointer(to: packet) { block.append(UnsafeBufferPointer(start: $0, count: 1)[...], of: .video) }
+            _ = withUnsafePointer(to: packet) { block.append(UnsafeBufferPointer(start: $0, count: 1)[...], of: kind) }
         }
+    }
+
+    private static func copyPictures(of pictures: RecordingBlock, at times: Range<Int64>, to block: RecordingBlock) {
+        for case .packet(_, let number, let timestamp, let marker, let range) in pictures.entries where times ~= timestamp {
+            append(Array(pictures.bytes[range]), number: number, at: timestamp, marker: marker, to: block)
+        }
+    }
+
+    /// An encoder's first packets often come late, and what is known of the clocks is better a second later.
+    @Test(arguments: [-13_500, 0, 13_500] as [Int64])
+    func `sound of the first second goes where later readings have it, without a gap`(_ error: Int64) {
+        let media = EncoderMedia(SegmentMachine(target: .seconds(6), expectsVideo: true), tracksShareClock: false)
+        let pictures = RecordingTests.block(seconds: 3, firstNumber: 0)
+        var actions: [SegmentMachine.Action] = []
+        for step in 0..<150 as Range<Int64> {
+            let (now, block) = (MonotonicTime.zero + .milliseconds(20 * step), RecordingBlock())
+            block.begin(at: now)
+            if step == 0 { block.append(.opusFormat(isStereo: true)) }
+            if step == 0 || step == 45 || step == 95 {
+                block.append(.clock(.video, time: now, timestamp: step * 1_800))
+                block.append(.clock(.audio, time: now, timestamp: step * 960 - (step == 0 ? error * 8 / 15 : 0)))
+            }
+            Self.append([0xF8, 1, 2], number: step, at: step * 960, of: .audio, to: block)
+            Self.copyPictures(of: pictures, at: step * 1_800..<(step + 1) * 1_800, to: block)
+            actions += media.take(block)
+        }
+        actions += media.finish()
+        let runs = actions.flatMap { action in
+            guard case .fragment(let fragment, _) = action else { return [Fragment.Run]() }
+            return fragment.runs.filter { $0.trackID == TrackDescriptions.audioTrackID }
+        }
+        // What was placed before the first picture is left out.
+        #expect(runs.first.map { $0.decodeTime < 960 + UInt64(max(0, -error)) * 8 / 15 } == true)
+        #expect(runs.flatMap(\.samples).allSatisfy { abs(Int64($0.duration) - 960) <= 1 })
+        #expect(runs.reduce(0) { $0 + $1.samples.count } >= 140)
     }
 
     /// A layer of simulcast has a clock of its own, and a lost packet keeps what follows it waiting until the publish ends.

@@ -156,10 +156,23 @@ struct ReportTimelineTests {
     @Test(arguments: [5, 71] as [Int64])
     func `sound whose clock stood still goes with the pictures before its next report`(_ pause: Int64) throws {
         let end = 20 + pause
-        run(seconds: end + 1) { time in
+        // Reports come at even seconds.
+        run(seconds: end + 2) { time in
             (time < 20_000 ? time : time < end * 1000 ? nil : time - pause * 1000, time)
         }
-        #expect(try abs(error(of: .audio, at: end + 1, truth: 20_000 + 1_000)) < 100)
+        #expect(try abs(error(of: .audio, at: end + 2, truth: 20_000 + 2_000)) < 100)
+    }
+
+    @Test func `sound that a busy encoder held back stays with the pictures`() throws {
+        run(seconds: 20) { time in (time, time) }
+        // Two seconds of it come in half a second.
+        let packets = stride(from: 20_000, to: 26_000, by: 20).flatMap { (time: Int64) in
+            [(TrackID.audio, time, max(time + 10, 22_000 + (time - 20_000) / 4)), (.video, time, time + 90)]
+        }
+        for (track, time, arrival) in packets.sorted(by: { $0.2 < $1.2 }) {
+            timeline.observe(time * track.clockRate / 1000, of: track, arrival: start + .milliseconds(arrival))
+            #expect(try abs(error(of: .audio, at: 26, truth: 26_000)) < 100)
+        }
     }
 
     @Test func `sound that the way held back with the pictures stays with them`() throws {

@@ -14,8 +14,11 @@ struct ReportTimeline {
     /// A packet with unwrapped RTP `timestamp` came.
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
-        if tracks[index].isAhead(lag) || hasStoodStill(tracks[index], lag, at: arrival) { tracks[index] = ReportedTrack(id: track) }
         tracks[index].came(lag, at: arrival)
+        if tracks[index].isAhead(lag) || hasStoodStill(tracks[index], at: arrival) {
+            tracks[index] = ReportedTrack(id: track)
+            tracks[index].came(lag, at: arrival)
+        }
         let way = way(at: arrival)
         let rate = areApart(by: way, at: arrival) ? Self.gatheringRate : SlewedOffset.normalRate
         tracks[index].follow(way, at: arrival, rate: rate)
@@ -41,11 +44,10 @@ struct ReportTimeline {
         return most &- least > Self.largestDifference
     }
 
-    /// Whether the sound's RTP time went on where it was after a pause in which other tracks went on: a browser's microphone was
-    /// away. Where all paused, the way was cut, and what comes late now is soon followed by what comes in time.
-    private func hasStoodStill(_ track: ReportedTrack, _ lag: Int64, at now: MonotonicTime) -> Bool {
-        guard track.id.kind == .audio, !track.isFlowing(at: now), track.isLate(lag) else { return false }
-        return tracks.contains { $0.isFlowing(at: now) && $0.flowsSince <= track.lastArrival }
+    /// Whether the sound's RTP time went on where it was after a pause: a browser's microphone was away. What a busy encoder or a way
+    /// that was cut has held back is soon followed by what comes in time.
+    private func hasStoodStill(_ track: ReportedTrack, at now: MonotonicTime) -> Bool {
+        track.id.kind == .audio && track.hasBeenLate(at: now) && tracks.contains { $0.isFlowing(at: now) && $0.isInTime }
     }
 
     /// The RTP time of the moment `now`; nil before the track's first packet.

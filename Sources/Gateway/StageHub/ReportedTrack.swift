@@ -7,10 +7,12 @@ struct ReportedTrack {
     let id: TrackID
     /// Our clock less the RTP time; nil before the first packet.
     var offset: Int64? { slewed.value }
-    private(set) var lastArrival = MonotonicTime.zero
-    /// The first packet since which there was no pause.
-    private(set) var flowsSince = MonotonicTime.zero
 
+    private var lastArrival = MonotonicTime.zero
+    /// The first packet since which there was no pause.
+    private var flowsSince = MonotonicTime.zero
+    /// Since when all packets have come long after their time.
+    private var lateSince: MonotonicTime?
     private var slewed = SlewedOffset()
     private var lags = LowerEnvelope()
     /// Publisher wall clock less RTP time, by the latest reports.
@@ -23,6 +25,8 @@ struct ReportedTrack {
     mutating func came(_ lag: Int64, at now: MonotonicTime) {
         if !isFlowing(at: now) { flowsSince = now }
         lastArrival = now
+        let isLate = offset.map { lag &- $0 > StampTimeline.largestStepBack } ?? false
+        lateSince = isLate ? lateSince ?? now : nil
         lags.observe(lag, at: now)
     }
 
@@ -44,8 +48,8 @@ struct ReportedTrack {
     /// Whether a packet came long before its time: the RTP time jumped ahead.
     func isAhead(_ lag: Int64) -> Bool { offset.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
 
-    /// Whether a packet came long after its time.
-    func isLate(_ lag: Int64) -> Bool { offset.map { lag &- $0 > StampTimeline.largestStepBack } ?? false }
+    var isInTime: Bool { lateSince == nil }
+    func hasBeenLate(at now: MonotonicTime) -> Bool { lateSince.map { now - $0 >= Self.pause } ?? false }
 
     /// Our clock less the publisher's wall clock, by the quickest packet of the last minute; nil before a report.
     var wallWay: Int64? { clock.flatMap { clock in lags.minimum.map { $0 &- clock } } }
@@ -77,7 +81,7 @@ struct ReportedTrack {
         return way.map { $0 &+ clock }
     }
 
-    /// Browsers' sound without speech (DTX) has a packet every 0.4 s.
+    /// No way holds one track alone back for so long. Browsers' sound without speech (DTX) has a packet every 0.4 s.
     private static let pause: Duration = .seconds(1)
     private static let warmUp: Duration = .seconds(2)
     /// One of them is in time.

@@ -91,8 +91,11 @@ final class EncoderMedia {
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
             if !transcodes(isStereo: isStereo) { describeOpus(isStereo: isStereo) }
-        case .clock(.video, let time, let timestamp): read(Reading(time: time, timestamp: timestamp &+ layerShift))
-        case .clock(.audio, let time, let timestamp): audioReading = Reading(time: time, timestamp: timestamp)
+        case .clock(.video, let time, let timestamp): videoRead(Reading(time: time, timestamp: timestamp &+ layerShift))
+        case .clock(.audio, let time, let timestamp):
+            let former = audioShift
+            audioReading = Reading(time: time, timestamp: timestamp)
+            moveSound(from: former)
         case .layerBegan(let shift): beginLayer(shift)
         case .restarted:
             restart()
@@ -168,17 +171,32 @@ final class EncoderMedia {
     /// Audio's RTP time on the video's clock; without video, on that of the machine.
     private func commonTime(ofAudio timestamp: Int64) -> Int64? {
         if tracksShareClock { return timestamp &* 15 / 8 }
+        return audioShift.map { timestamp &* 15 / 8 &+ $0 }
+    }
+
+    /// What makes audio's RTP time, in ticks of 90 kHz, the video's.
+    private var audioShift: Int64? {
         guard let audioReading, let video = videoReading ?? commonReading else { return nil }
-        return video.timestamp &+ ticks(from: video.time, to: audioReading.time) &+ (timestamp &- audioReading.timestamp) &* 15
-            / 8
+        return video.timestamp &+ ticks(from: video.time, to: audioReading.time) &- audioReading.timestamp &* 15 / 8
     }
 
     /// Sound that came before the first picture was placed by a clock of its own: it goes with the picture's from now on.
-    private func read(_ video: Reading) {
-        if videoReading == nil, !tracksShareClock {
+    private func videoRead(_ video: Reading) {
+        let (former, isFirst) = (audioShift, videoReading == nil)
+        videoReading = video
+        if !isFirst {
+            moveSound(from: former)
+        } else if !tracksShareClock {
             machine?.clockMoved(by: video.timestamp &- ticks(from: .zero, to: video.time))
         }
-        videoReading = video
+    }
+
+    /// Sound that waits was placed by the reading before. It goes with the new one, which knows more: first packets often come late.
+    /// Where both say quite another thing a clock has jumped, and what waits is of before.
+    private func moveSound(from former: Int64?) {
+        guard !tracksShareClock, let former, let shift = audioShift else { return }
+        let step = shift &- former
+        if step.magnitude <= Self.largestCorrection { machine?.soundMoved(by: step) }
     }
 
     private var commonReading: Reading? {
@@ -212,6 +230,8 @@ final class EncoderMedia {
 
     /// Those that an AudioSpecificConfig has a number for lie between.
     private static let sampleRates = 7_350...96_000
+    /// As far as the timeline slews.
+    private static let largestCorrection: Int64 = 45_000
     /// Half a second of the contract's highest bitrate, in packets.
     private static let maximumPacketsBehindGap = 1_024
     private static let maximumFramesBehindGap = 64

@@ -30,6 +30,8 @@ struct EncoderTimes {
 
     mutating func soundCame(until end: Int64) { lastAudioEnd = end }
 
+    mutating func soundMoved(by ticks: Int64) { lastAudioEnd = lastAudioEnd.map { $0 &+ ticks } }
+
     /// A step that no gap explains: both tracks are looked at, because one alone may pause.
     /// - Parameter last: of the track that `time` is of.
     func isJump(to time: Int64, from last: Int64?) -> Bool {

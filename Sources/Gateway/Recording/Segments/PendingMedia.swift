@@ -45,6 +45,12 @@ struct PendingMedia {
     /// All sound that waits was taken by another clock.
     mutating func moveAudio(by samples: Int64) { for index in audio.indices { audio[index].timestamp &+= samples } }
 
+    /// - Parameter start: in samples of the track.
+    mutating func removeAudio(before start: Int64) {
+        byteCount -= audio.reduce(0) { $0 + ($1.timestamp < start ? $1.bytes.count : 0) }
+        audio.removeAll { $0.timestamp < start }
+    }
+
     /// Nothing waits any more; what was cut stays what it is.
     mutating func removeAll() { (video, audio, pictures, byteCount, isReordered) = ([], [], [], 0, false) }
 
@@ -95,7 +101,9 @@ struct PendingMedia {
         var run: Fragment.Run?
         for frame in audio[..<count] {
             byteCount -= frame.bytes.count
-            guard let time = clock.place(frame.timestamp, ownStamp: frame.ownTimestamp, duration: frame.duration) else { continue }
+            guard let time = clock.place(frame.timestamp, ownStamp: frame.ownTimestamp, duration: frame.duration) else {
+                continue
+            }
             if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
             let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.

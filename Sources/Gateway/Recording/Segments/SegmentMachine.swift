@@ -97,7 +97,8 @@ struct SegmentMachine {
         guard tracks.audio != nil, duration > 0, time.magnitude <= EncoderTimes.largest else { return [] }
         if phase == .running, times.isJump(to: times.inFile(time), from: times.lastAudioEnd) { breakOff() }
         let frame = PendingMedia.Audio(
-            timestamp: clock.samples(in: time), ownTimestamp: ownTimestamp ?? clock.samples(in: time), duration: duration, bytes: bytes)
+            timestamp: clock.samples(in: time), ownTimestamp: ownTimestamp ?? clock.samples(in: time), duration: duration,
+            bytes: bytes)
         if phase == .waiting {
             keepWhileWaiting(frame)
         } else {
@@ -113,6 +114,15 @@ struct SegmentMachine {
     mutating func clockMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
         if phase == .running { times.clockMoved(by: ticks) } else { pending.moveAudio(by: clock.samples(in: ticks)) }
+    }
+
+    /// Sound is later by this much than what told its times knew: so are those that follow.
+    mutating func soundMoved(by ticks: Int64) {
+        guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
+        pending.moveAudio(by: clock.samples(in: ticks))
+        guard phase == .running else { return }
+        times.soundMoved(by: ticks)
+        pending.removeAudio(before: clock.samples(in: beginning))
     }
 
     /// What comes next has other numbers and times, or something is missing: a keyframe begins anew.
