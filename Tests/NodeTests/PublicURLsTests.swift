@@ -56,6 +56,14 @@ struct PublicURLsTests {
         #expect(urls["publish"] == nil && urls["watch"] == nil)
     }
 
+    /// The certificate has an address without brackets.
+    @Test(arguments: [("[2001:db8::2]", "2001:db8::2"), ("2001:db8::2", "2001:db8::2"), ("host.example", "host.example")])
+    func `the name of this machine is the host without brackets`(_ host: String, _ name: String) {
+        var settings = AdvertiseSettings()
+        settings.host = host
+        #expect(settings.publicName == name)
+    }
+
     @Test(arguments: [
         ("", "[::]:8080", "127.0.0.1"), ("", "[2001:db8::1]:8080", "[2001:db8::1]"), ("", "192.0.2.1:8080", "192.0.2.1"),
         ("2001:db8::7", "[::]:8080", "[2001:db8::7]"), ("192.0.2.7", "[::]:8080", "192.0.2.7"),

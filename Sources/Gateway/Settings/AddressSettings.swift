@@ -4,7 +4,7 @@ import Wire
 public struct AdvertiseSettings: Equatable, Sendable {
     /// Public addresses or names for ICE, in place of those of the interfaces; auto, like none: these.
     public var addresses: [AdvertisedAddress] = []
-    /// In URLs; empty: where the listener is bound, or `publicName` if that is everywhere.
+    /// In URLs, an IPv6 address in brackets or bare; empty: where the listener is bound, or `publicName` if that is everywhere.
     public var host = ""
     /// 0: the bound one.
     public var mediaPort = 0
@@ -16,6 +16,7 @@ public struct AdvertiseSettings: Equatable, Sendable {
     /// What clients outside know this machine by, as URLs and our own certificate say: `host`, or the first of `addresses` that
     /// somebody wrote down; empty where there is neither.
     public var publicName: String {
+        if host.hasPrefix("[") { return String(host.dropFirst().dropLast()) }
         if !host.isEmpty { return host }
         return addresses.lazy.compactMap { address -> String? in
             switch address {
