@@ -132,7 +132,7 @@ struct ControlPlaneTests {
         #expect(try create("others").2?.contains("names no bucket others") == true)
         #expect(try create("locked").1 == "ConflictException")
         #expect(try create("locked").2?.hasSuffix("403 AccessDenied.") == true)
-        #expect(try create("UPPER").2 == "bucketName does not have the form that the API model prescribes.")
+        #expect(try create("UPPER").2 == "bucketName must be 3 to 63 of the characters a-z, 0-9, . and -.")
         #expect(try create("recordings").0 == .ok)
         #expect(try create("recordings").1 == "ServiceQuotaExceededException")
         #expect(try bench.call("ListStorageConfigurations").output["storageConfigurations"]?.array?.count == 1)

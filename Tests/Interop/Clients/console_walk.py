@@ -38,7 +38,7 @@ def create_stage(console):
     browser.wait('question', 'document.activeElement.id === "ask-name"')
     browser.keys('my show' + webdriver.ENTER)
     browser.wait('refusal', 'document.querySelector("#ask .fault[role=alert]").textContent')
-    expect('name does not have the form' in browser.text('#ask .fault'), 'a refused name keeps the question, with the words of the API')
+    expect('name must be at most 128 of the characters' in browser.text('#ask .fault'), 'a refused name keeps the question, with the words of the API')
     browser.keys('\ue003' * 5 + '-show' + webdriver.ENTER)
     console.stage('my-show')
     expect(browser.run('return document.activeElement.id') == 'create-stage', 'keys alone make a stage, and the focus is where it was')

@@ -25,11 +25,9 @@ struct APIError: Error, Equatable {
     static let unavailable = APIError(
         type: "ServiceUnavailableException", status: 503,
         message: "The cluster's store cannot be reached: live streams go on, try again.")
-    /// A member that is not as the model has it.
-    static func malformed(_ member: String) -> APIError {
-        validation("\(member) does not have the form that the API model prescribes.")
-    }
-    static let foreignPage = validation("nextToken is none that this list gave.")
+    /// A member that is not as the model has it: what it must be.
+    static func malformed(_ member: String, _ form: String) -> APIError { validation("\(member) must be \(form).") }
+    static let foreignPage = malformed("nextToken", TextRule.pageToken.form)
     static func tooManyTags(_ maximum: Int) -> APIError { validation("There may be at most \(maximum) tags.") }
     static let noStage = notFound("There is no such stage.")
     static let noIngestConfiguration = notFound("There is no such ingest configuration.")

@@ -30,27 +30,27 @@ struct Input: Sendable {
 
     func optionalText(_ name: String, _ rule: TextRule) throws(APIError) -> String? {
         guard let value = member(name) else { return nil }
-        guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw .malformed(name) }
+        guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw .malformed(name, rule.form) }
         return text
     }
 
     func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(APIError) -> Int? {
         guard let value = member(name) else { return nil }
         guard let number = value.integer, let integer = Int(exactly: number), range.contains(integer) else {
-            throw .validation("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            throw .malformed(name, "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return integer
     }
 
     func optionalFlag(_ name: String) throws(APIError) -> Bool? {
         guard let value = member(name) else { return nil }
-        guard let flag = value.bool else { throw .malformed(name) }
+        guard let flag = value.bool else { throw .malformed(name, "true or false") }
         return flag
     }
 
     func optionalStructure(_ name: String) throws(APIError) -> Input? {
         guard let value = member(name) else { return nil }
-        guard let object = value.object else { throw .malformed(name) }
+        guard let object = value.object else { throw .malformed(name, "an object") }
         return Input(object)
     }
 
@@ -58,7 +58,7 @@ struct Input: Sendable {
         guard let values = try optionalList(name, maximumCount: maximumCount) else { return nil }
         var inputs: [Input] = []
         for value in values {
-            guard let object = value.object else { throw .malformed(name) }
+            guard let object = value.object else { throw .malformed("Each of \(name)", "an object") }
             inputs.append(Input(object))
         }
         return inputs
@@ -68,7 +68,9 @@ struct Input: Sendable {
         guard let values = try optionalList(name, maximumCount: maximumCount) else { return nil }
         var texts: [String] = []
         for value in values {
-            guard let text = value.string.map(rule.spelled), rule.accepts(text) else { throw .malformed(name) }
+            guard let text = value.string.map(rule.spelled), rule.accepts(text) else {
+                throw .malformed("Each of \(name)", rule.form)
+            }
             texts.append(text)
         }
         return texts
@@ -77,10 +79,11 @@ struct Input: Sendable {
     /// A map of strings, names and values within their rules.
     private func optionalMap(_ name: String, key: TextRule, value rule: TextRule) throws(APIError) -> [String: String]? {
         guard let value = member(name) else { return nil }
-        guard let members = value.object else { throw .malformed(name) }
+        guard let members = value.object else { throw .malformed(name, "an object") }
         var map: [String: String] = [:]
         for (memberName, value) in members.members {
-            guard let text = value.string, key.accepts(memberName), rule.accepts(text) else { throw .malformed(name) }
+            guard let text = value.string, rule.accepts(text) else { throw .malformed("Each value of \(name)", rule.form) }
+            guard key.accepts(memberName) else { throw .malformed("Each name of \(name)", key.form) }
             map[memberName] = text
         }
         return map
@@ -103,7 +106,9 @@ struct Input: Sendable {
 
     private func optionalList(_ name: String, maximumCount: Int) throws(APIError) -> [JSONValue]? {
         guard let value = member(name) else { return nil }
-        guard let values = value.array, values.count <= maximumCount else { throw .malformed(name) }
+        guard let values = value.array, values.count <= maximumCount else {
+            throw .malformed(name, "a list of at most \(maximumCount)")
+        }
         return values
     }
 
@@ -117,44 +122,54 @@ struct Input: Sendable {
 /// What the model says about one string shape: its length in characters, and the pattern that all of it must match.
 struct TextRule: Sendable {
     var length: ClosedRange<Int>
+    /// Length and pattern in words, as an error has them behind "must be".
+    var form: String
     var matches: @Sendable (String) -> Bool = { _ in true }
     /// The spelling that counts of a text that was sent.
     var spelled: @Sendable (String) -> String = { $0 }
 
-    static let name = TextRule(length: 0...128) { $0.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x5F } }
-    static let participantID = TextRule(length: 0...64, matches: name.matches)
-    static let userID = TextRule(length: 0...128)
-    static let reason = TextRule(length: 0...128)
-    static let sessionID = TextRule(length: 16...16) { $0.hasPrefix("st-") && $0.utf8.dropFirst(3).allSatisfy(isAlphanumeric) }
-    static let pageToken = TextRule(length: 0...1_024) { text in
+    static let name = TextRule(length: 0...128, form: "at most 128 of the characters a-z, A-Z, 0-9, - and _") { text in
+        text.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x5F }
+    }
+    static let participantID = TextRule(
+        length: 0...64, form: "at most 64 of the characters a-z, A-Z, 0-9, - and _", matches: name.matches)
+    static let userID = TextRule(length: 0...128, form: "text of at most 128 characters")
+    static let reason = userID
+    static let sessionID = TextRule(length: 16...16, form: "st- and 13 letters or digits") { text in
+        text.hasPrefix("st-") && text.utf8.dropFirst(3).allSatisfy(isAlphanumeric)
+    }
+    static let pageToken = TextRule(length: 0...1_024, form: "what this list answered as nextToken") { text in
         text.utf8.allSatisfy { isAlphanumeric($0) || "+/=_-".utf8.contains($0) }
     }
-    static let tagKey = TextRule(length: 1...128)
-    static let tagValue = TextRule(length: 0...256)
-    static let any = TextRule(length: 0...Int.max)
+    static let tagKey = TextRule(length: 1...128, form: "text of 1 to 128 characters")
+    static let tagValue = TextRule(length: 0...256, form: "text of at most 256 characters")
+    static let any = TextRule(length: 0...Int.max, form: "text")
 
     static func arn(_ kind: ResourceName.Kind) -> TextRule {
-        TextRule(length: 1...128) { ResourceName.isARN($0, of: kind) }
+        TextRule(length: 1...128, form: arnForm(kind.rawValue)) { ResourceName.isARN($0, of: kind) }
     }
-    /// `""` or a stage's ARN.
-    static let stageARNOrEmpty = TextRule(length: 0...128) { $0.isEmpty || arn(.stage).matches($0) }
-    static let storageARNOrEmpty = TextRule(length: 0...128) { text in
-        text.isEmpty || arn(.storageConfiguration).matches(text)
-    }
-    static let bucketName = TextRule(length: 3...63) { text in
-        text.utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2D || $0 == 0x2E }
+    /// `""` or an ARN.
+    static func arnOrEmpty(_ kind: ResourceName.Kind) -> TextRule {
+        TextRule(length: 0...128, form: "empty or " + arnForm(kind.rawValue)) { $0.isEmpty || ResourceName.isARN($0, of: kind) }
     }
     /// The model's own pattern allows one letter before the slash, which no ARN has.
-    static let resourceARN = TextRule(length: 1...128) { text in
+    static let resourceARN = TextRule(length: 1...128, form: arnForm("TYPE")) { text in
         guard let kind = ResourceName.kind(ofARN: text) else { return false }
         return !kind.isEmpty && kind.utf8.allSatisfy { isLower($0) || $0 == 0x2D }
+    }
+    private static func arnForm(_ kind: String) -> String { "an ARN of the form arn:aws:ivs:REGION:ACCOUNT:\(kind)/ID" }
+
+    static let bucketName = TextRule(length: 3...63, form: "3 to 63 of the characters a-z, 0-9, . and -") { text in
+        text.utf8.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2D || $0 == 0x2E }
     }
 
     /// One of an enumeration's values, sent in any case, as IVS takes them.
     static func oneOf(_ values: String...) -> TextRule { oneOf(values) }
 
     static func oneOf(_ values: [String]) -> TextRule {
-        TextRule(length: 0...Int.max, matches: { values.contains($0) }, spelled: { $0.uppercased() })
+        TextRule(
+            length: 0...Int.max, form: "one of " + values.joined(separator: ", "), matches: { values.contains($0) },
+            spelled: { $0.uppercased() })
     }
 
     func accepts(_ text: String) -> Bool { length.contains(text.unicodeScalars.count) && matches(text) }

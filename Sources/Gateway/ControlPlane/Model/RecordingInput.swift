@@ -7,7 +7,7 @@ extension Input {
     func recording() throws(APIError) -> RecordingConfiguration? {
         guard let input = try optionalStructure("autoParticipantRecordingConfiguration") else { return nil }
         var recording = RecordingConfiguration()
-        recording.storageARN = try input.text("storageConfigurationArn", .storageARNOrEmpty)
+        recording.storageARN = try input.text("storageConfigurationArn", .arnOrEmpty(.storageConfiguration))
         let media: [RecordingConfiguration.Media] = try input.values("mediaTypes", maximumCount: 1) ?? []
         recording.media = media.first ?? recording.media
         recording.reconnectWindow =

@@ -34,7 +34,7 @@ struct IngestConfigurationOperations: Sendable {
         let identifier = Identifier.resource()
         var configuration = IngestConfiguration(
             arn: context.settings.names.arn(.ingestConfiguration, identifier), name: try input.optionalText("name", .name) ?? "",
-            stageARN: try input.optionalText("stageArn", .stageARNOrEmpty) ?? "", participantID: Identifier.resource(),
+            stageARN: try input.optionalText("stageArn", .arnOrEmpty(.stage)) ?? "", participantID: Identifier.resource(),
             streamKey: streamKey(identifier), transport: transport == "RTMP" ? .rtmp : .rtmps, insecureIngest: isInsecure,
             createdAt: context.wallNow())
         configuration.userID = try input.optionalText("userId", .userID) ?? ""
@@ -51,7 +51,7 @@ struct IngestConfigurationOperations: Sendable {
 
     func updateIngestConfiguration(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let arn = try input.text("arn", .arn(.ingestConfiguration))
-        let stageARN = try input.optionalText("stageArn", .stageARNOrEmpty)
+        let stageARN = try input.optionalText("stageArn", .arnOrEmpty(.stage))
         let isRedundant = try input.optionalFlag("redundantIngest")
         context.whoIsLive(among: publishers(of: arn), reply) { [self] live in
             context.write(reply) { [self] transaction throws(APIError) in

@@ -13,9 +13,8 @@ struct TagOperations: Sendable {
 
     func untagResource(_ arn: String, keys: [String], _ reply: @escaping OperationReply) throws(APIError) {
         guard !keys.isEmpty else { throw .validation("tagKeys is required.") }
-        guard keys.count <= Input.maximumTags, keys.allSatisfy(TextRule.tagKey.accepts) else {
-            throw .malformed("tagKeys")
-        }
+        guard keys.count <= Input.maximumTags else { throw .malformed("tagKeys", "a list of at most \(Input.maximumTags)") }
+        guard keys.allSatisfy(TextRule.tagKey.accepts) else { throw .malformed("Each of tagKeys", TextRule.tagKey.form) }
         changeTags(try Self.checked(arn), reply) { tags in tags.filter { !keys.contains($0.key) } }
     }
 
@@ -25,7 +24,7 @@ struct TagOperations: Sendable {
     }
 
     private static func checked(_ arn: String) throws(APIError) -> String {
-        guard TextRule.resourceARN.accepts(arn) else { throw .validation("resourceArn is not an ARN.") }
+        guard TextRule.resourceARN.accepts(arn) else { throw .malformed("resourceArn", TextRule.resourceARN.form) }
         return arn
     }
 
