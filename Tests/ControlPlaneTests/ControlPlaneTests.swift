@@ -369,4 +369,18 @@ struct ControlPlaneTests {
         #expect(answer.status == .forbidden)
         #expect(answer.type == "MissingAuthenticationTokenException")
     }
+
+    /// The region of a client's environment is often another service's.
+    @Test
+    func `whoever signs for another region reads which one is meant`() throws {
+        let bench = try APIBench { $0.admin.auth = .sigv4 }
+        let authorization =
+            "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260102/eu-west-1/ivs/aws4_request, SignedHeaders=host;x-amz-date, "
+            + "Signature=" + String(repeating: "0", count: 64)
+        let headers: HTTPHeaders = ["Host": "127.0.0.1:8088", "Authorization": authorization]
+        let answer = try bench.send(.post, "/ListStages", headers: headers)
+        #expect(answer.headers["x-amzn-ErrorType"] == "InvalidSignatureException")
+        let message = try JSONValue(parsing: answer.body)["message"]?.string
+        #expect(message?.hasSuffix("sign for the region us-east-1 and the service ivs.") == true)
+    }
 }

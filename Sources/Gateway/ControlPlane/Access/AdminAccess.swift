@@ -45,7 +45,7 @@ struct AdminAccess {
         try checkOrigin(of: request)
         guard settings.admin.demandsSignature else { return "" }
         let id = try caller(of: request, for: action, sessions, now: now)
-        guard let key = accessKey(id) else { throw SignatureV4Error.unknownAccessKey.apiError }
+        guard let key = accessKey(id) else { throw .unknownAccessKey }
         guard let action, let denial = try AccessPolicy(key).denial(of: action, on: stages) else { return id }
         throw .denied(action, denial)
     }
@@ -56,7 +56,7 @@ struct AdminAccess {
     ) throws(APIError) -> String {
         if request.headers["Authorization"] == nil, let session = sessions.session(of: request, now: now) {
             // A key that was taken out of the configuration has no sessions any more.
-            guard knows(session) else { throw SignatureV4Error.unknownAccessKey.apiError }
+            guard knows(session) else { throw .unknownAccessKey }
             let shown = request.headers[ConsoleSessions.csrfHeader] ?? ""
             guard action?.isReading ?? true || ConstantTime.isEqual(Array(shown.utf8), Array(session.csrfToken.utf8)) else {
                 throw .accessDenied("The console's request does not show the session's token: reload the page.")
@@ -95,13 +95,14 @@ struct AdminAccess {
 
     /// The access key that signed the request.
     func signer(of request: HTTPRequest, for action: AccessAction? = nil, now: WallTime) throws(APIError) -> AccessKeySettings {
-        let verifier = SignatureV4Verifier(region: region, services: [action?.signingName ?? "ivs"])
+        let service = action?.signingName ?? "ivs"
+        let verifier = SignatureV4Verifier(region: region, services: [service])
         do throws(SignatureV4Error) {
             let id = try verifier.verify(request, now: now) { accessKey($0)?.secret }
             guard let key = accessKey(id) else { throw SignatureV4Error.unknownAccessKey }
             return key
         } catch {
-            throw error.apiError
+            throw APIError(error, region: region, service: service)
         }
     }
 
@@ -124,24 +125,32 @@ struct AdminAccess {
     }
 }
 
-extension SignatureV4Error {
-    /// The codes that AWS gives, which SDKs know; all 403.
-    fileprivate var apiError: APIError {
+extension APIError {
+    fileprivate static let unknownAccessKey = APIError(
+        type: "UnrecognizedClientException", status: 403, message: "The access key id is not known here.")
+
+    /// With the codes that AWS gives, which SDKs know; all 403.
+    /// - Parameters:
+    ///   - region: for which a request is to be signed, as is `service`.
+    fileprivate init(_ error: SignatureV4Error, region: String, service: String) {
         let (type, words) =
-            switch self {
+            switch error {
             case .missing:
                 (
                     "MissingAuthenticationTokenException",
                     "The request is not signed in its Authorization header: configure an access key."
                 )
             case .malformed: ("IncompleteSignatureException", "The Authorization header is not AWS Signature Version 4.")
-            case .unknownAccessKey: ("UnrecognizedClientException", "The access key id is not known here.")
+            case .unknownAccessKey: (Self.unknownAccessKey.type, Self.unknownAccessKey.message)
             case .wrongScope:
-                ("InvalidSignatureException", "Signed for another region or service: set the region of this gateway.")
+                (
+                    "InvalidSignatureException",
+                    "Signed for another region or service: sign for the region \(region) and the service \(service)."
+                )
             case .skewed: ("InvalidSignatureException", "The signature's time is over 5 minutes off: set the clock.")
             case .unsigned(let what): ("InvalidSignatureException", "The signature does not cover the \(what).")
             case .mismatch: ("InvalidSignatureException", "The signature is wrong: check the secret access key.")
             }
-        return APIError(type: type, status: 403, message: words)
+        self.init(type: type, status: 403, message: words)
     }
 }
