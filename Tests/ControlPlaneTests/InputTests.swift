@@ -10,11 +10,20 @@ struct InputTests {
         ("CreateStage", ["name": "My Stage"], "name must be at most 128 of the characters a-z, A-Z, 0-9, - and _."),
         ("CreateStage", ["tags": ["k": 1]], "Each value of tags must be text of at most 256 characters."),
         ("CreateStage", ["tags": ["": "v"]], "Each name of tags must be text of 1 to 128 characters."),
+        // Swift takes them for one key, of which the second value would stay.
+        (
+            "CreateStage", ["tags": ["\u{E9}": "1", "e\u{301}": "2"]],
+            "tags has two names that are one to Unicode, composed in different ways."
+        ),
         ("CreateStage", ["participantTokenConfigurations": [[]]], "Each of participantTokenConfigurations must be an object."),
         ("GetStage", ["arn": "zMBRchR1ikVf"], "arn must be an ARN of the form arn:aws:ivs:REGION:ACCOUNT:stage/ID."),
         ("ListStages", ["maxResults": 101], "maxResults must be a whole number from 1 to 100."),
         ("ListStages", ["nextToken": "00"], "nextToken must be what this list answered as nextToken."),
         ("CreateIngestConfiguration", ["ingestProtocol": "WHIP"], "ingestProtocol must be one of RTMP, RTMPS."),
+        (
+            "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "userId": "a\u{0}b"],
+            "userId must be text of at most 128 characters without U+0000."
+        ),
         (
             "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": "stage"],
             "stageArn must be empty or an ARN of the form arn:aws:ivs:REGION:ACCOUNT:stage/ID."

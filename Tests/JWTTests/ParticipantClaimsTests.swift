@@ -42,7 +42,7 @@ struct ParticipantClaimsTests {
         ("exp", "1800043200"), ("exp", .number(1_800_043_200.5)), ("exp", -1), ("exp", .integer(claims.issuedAt)),
         ("exp", .integer(claims.issuedAt + ParticipantClaims.maximumLifetime + 1)), ("iat", nil), ("iat", true),
         ("nbf", "soon"), ("jti", ""), ("jti", "a b"), ("jti", "ä"), ("jti", 7),
-        ("jti", .string(String(repeating: "a", count: 65))), ("user_id", 7),
+        ("jti", .string(String(repeating: "a", count: 65))), ("user_id", 7), ("user_id", "a\u{0}b"),
         ("user_id", .string(String(repeating: "ü", count: 129))), ("resource", 1), ("topic", "abd"), ("topic", ""),
         ("events_url", 1), ("whip_url", nil), ("capabilities", []), ("capabilities", ["allow_publish": "true"]),
         ("attributes", ["a": 1]), ("attributes", []),

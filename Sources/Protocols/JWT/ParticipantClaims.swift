@@ -150,7 +150,9 @@ private struct ClaimReader {
     func userID() throws(JWTError) -> String {
         guard object["user_id"] != nil else { return "" }
         let userID = try string("user_id")
-        guard userID.unicodeScalars.count <= ParticipantClaims.maximumUserIDLength else { throw .invalidClaim("user_id") }
+        guard userID.unicodeScalars.count <= ParticipantClaims.maximumUserIDLength, !userID.utf8.contains(0) else {
+            throw .invalidClaim("user_id")
+        }
         return userID
     }
 

@@ -84,7 +84,9 @@ struct Input: Sendable {
         for (memberName, value) in members.members {
             guard let text = value.string, rule.accepts(text) else { throw .malformed("Each value of \(name)", rule.form) }
             guard key.accepts(memberName) else { throw .malformed("Each name of \(name)", key.form) }
-            map[memberName] = text
+            guard map.updateValue(text, forKey: memberName) == nil else {
+                throw .validation("\(name) has two names that are one to Unicode, composed in different ways.")
+            }
         }
         return map
     }
@@ -133,8 +135,11 @@ struct TextRule: Sendable {
     }
     static let participantID = TextRule(
         length: 0...64, form: "at most 64 of the characters a-z, A-Z, 0-9, - and _", matches: name.matches)
-    static let userID = TextRule(length: 0...128, form: "text of at most 128 characters")
-    static let reason = userID
+    /// As tokens have it: a store that ends texts at U+0000 would keep a part of it.
+    static let userID = TextRule(length: 0...128, form: "text of at most 128 characters without U+0000") { text in
+        !text.utf8.contains(0)
+    }
+    static let reason = TextRule(length: 0...128, form: "text of at most 128 characters")
     static let sessionID = TextRule(length: 16...16, form: "st- and 13 letters or digits") { text in
         text.hasPrefix("st-") && text.utf8.dropFirst(3).allSatisfy(isAlphanumeric)
     }
