@@ -6,7 +6,7 @@ import Testing
 @Suite("Which operation a request means")
 struct OperationTests {
     /// Its clients read the type and the sentence; what other addresses of the listener answer says neither to them.
-    @Test(arguments: Operation.allCases.map(\.rawValue) + ["RevokeConnectionToken"])
+    @Test(arguments: Operation.allCases.map(\.rawValue) + ["NewerOperation"])
     func `an operation is the API's, also one that only newer models have`(_ operation: String) throws {
         #expect(ControlPlane.serves("/" + operation))
         let answer = try APIBench().call(operation)

@@ -34,7 +34,8 @@ enum Operation: String, CaseIterable {
     case startParticipantReplication = "StartParticipantReplication"
     case stopParticipantReplication = "StopParticipantReplication"
     case listParticipantReplicas = "ListParticipantReplicas"
-    // Not served: composition is no work of a gateway.
+    // Not served: connection tokens are for the SDKs' signalling, and composition is no work of a gateway.
+    case revokeConnectionToken = "RevokeConnectionToken"
     case listCompositions = "ListCompositions"
     case listEncoderConfigurations = "ListEncoderConfigurations"
     case startComposition = "StartComposition"
