@@ -127,6 +127,15 @@ struct SignatureV4VerifierTests {
         #expect(verify(absent) == .failure(.unsigned("accept")))
     }
 
+    /// As aws-requests-auth sends it.
+    @Test func `takes the body's hash beside the signature, if it is the body's`() throws {
+        var request = try Self.createStage()
+        request.headers["X-Amz-Content-Sha256"] = "d7d234f759ec34fd6298b7e32318614760070aaef9f4e92ced928324b49a0602"
+        #expect(verify(request) == .success("AKIDEXAMPLE"))
+        request.headers["X-Amz-Content-Sha256"] = String(repeating: "0", count: 64)
+        #expect(verify(request) == .failure(.unsigned("body")))
+    }
+
     @Test(arguments: [-299, 299] as [Int64])
     func `allows clocks five minutes apart`(_ seconds: Int64) throws {
         #expect(verify(try Self.createStage(), now: Self.now + .seconds(seconds)) == .success("AKIDEXAMPLE"))

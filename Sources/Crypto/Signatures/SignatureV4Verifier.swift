@@ -59,7 +59,7 @@ public struct SignatureV4Verifier: Sendable {
         return stamp
     }
 
-    /// Host, and every `x-amz-` header that came, must be under the signature.
+    /// Host, and every `x-amz-` header that came, must be under the signature; not that of the hash, which is there itself.
     private func checkSignedHeaders(
         _ request: HTTPRequest, _ authorization: SignatureV4Authorization
     ) throws(SignatureV4Error) {
@@ -67,7 +67,7 @@ public struct SignatureV4Verifier: Sendable {
         guard signed.contains("host") else { throw .unsigned("host") }
         for field in request.headers.fields {
             let name = field.name.lowercased()
-            guard name.hasPrefix("x-amz-"), !signed.contains(name) else { continue }
+            guard name.hasPrefix("x-amz-"), name != "x-amz-content-sha256", !signed.contains(name) else { continue }
             throw .unsigned(name)
         }
     }
