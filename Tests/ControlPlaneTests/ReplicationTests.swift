@@ -204,6 +204,21 @@ struct ReplicationTests {
         #expect(holder.ends.withLock { $0.first } == .disconnected(Refusal(.participantDisconnected)))
     }
 
+    /// Nobody can come back as its participant, however long the window is.
+    @Test func `a deleted ingest configuration takes its participant's replicas with it`() throws {
+        let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(source)])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        let participant = try #require(configuration["participantId"])
+        _ = publish(try #require(participant.string), on: source)
+        answer()
+        #expect(try start(destinations[0], ["participantId": participant, "reconnectWindowSeconds": 300]) == nil)
+        let arn = try #require(configuration["arn"])
+        #expect(try bench.call("DeleteIngestConfiguration", ["arn": arn, "force": true]).status == .ok)
+        let left = ["sourceStageArn": .string(source), "participantId": participant] as JSONObject
+        let replicas = try bench.call("ListParticipantReplicas", left).output["replicas"]
+        #expect(replicas?[0]?["replicationState"] == "STOPPED")
+    }
+
     @Test func `a deleted stage stops what is replicated to it, and takes what is replicated from it`() throws {
         _ = publish("p", on: source)
         answer()

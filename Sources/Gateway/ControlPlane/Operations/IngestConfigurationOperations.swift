@@ -103,9 +103,11 @@ struct IngestConfigurationOperations: Sendable {
                     throw .conflict("The ingest configuration is publishing: use force to end that as well.")
                 }
                 transaction.removeIngestConfiguration(arn)
-                return configuration
-            } then: { [self] configuration in
-                for publisher in configuration.publishers {
+                let publishers = configuration.publishers
+                return (publishers: publishers, stopped: transaction.stopReplications { publishers.contains($0.source) })
+            } then: { [self] deleted in
+                context.tellStopped(deleted.stopped)
+                for publisher in deleted.publishers {
                     context.leases.end(
                         publisher,
                         Refusal(
