@@ -56,6 +56,10 @@ def expect(condition, words):
         print("FAULT", words)
 
 
+def within(limits, number, path):
+    expect(limits.get("min", 0) <= number <= limits.get("max", 1 << 40), f"{path} is {number}")
+
+
 def conforms(shape, value, path):
     """Whether an answer's value is what the model says, all the way down."""
     kind = shape.type_name
@@ -69,21 +73,24 @@ def conforms(shape, value, path):
             if name in value:
                 conforms(member, value[name], f"{path}.{name}")
     elif kind == "list":
+        within(shape.metadata, len(value), f"number of {path}")
         for index, item in enumerate(value):
             conforms(shape.member, item, f"{path}[{index}]")
     elif kind == "map":
+        within(shape.metadata, len(value), f"number of {path}")
         for name, item in value.items():
             conforms(shape.key, name, f"{path} name")
             conforms(shape.value, item, f"{path}.{name}")
     elif kind == "string":
         limits = shape.metadata
         expect(isinstance(value, str), f"{path} is no string")
-        expect(limits.get("min", 0) <= len(value) <= limits.get("max", 1 << 20), f"{path} has {len(value)} characters")
+        within(limits, len(value), f"length of {path}")
         pattern = RELAXED.get(shape.name, limits.get("pattern"))
         expect(not pattern or re.search(f"^(?:{pattern})$", value, re.S), f"{path} breaks its pattern")
         expect(not limits.get("enum") or value in limits["enum"], f"{path} is not in its enumeration")
     elif kind in ("integer", "long"):
         expect(isinstance(value, int) and not isinstance(value, bool), f"{path} is no integer")
+        within(shape.metadata, value, path)
     elif kind == "boolean":
         expect(isinstance(value, bool), f"{path} is no boolean")
     elif kind == "timestamp":
@@ -96,6 +103,9 @@ def judge(http_response, parsed, model, **_):
         body = json.loads(http_response.content)
         if output:
             conforms(output, body, model.name)
+    name = http_response.headers.get("x-amzn-ErrorType")
+    for error in (shape for shape in model.error_shapes if shape.name == name):
+        expect(http_response.status_code == error.metadata["error"]["httpStatusCode"], f"{model.name} {name}: {http_response.status_code}")
 
 
 def client(endpoint, key, secret):
