@@ -20,4 +20,16 @@ struct SourceStatisticsTests {
         let result9 = statistics.report(of: 7, at: .zero).fractionLost
         #expect(result9 == 0)
     }
+
+    @Test func `what was asked for and comes again is no jitter of the way's`() {
+        var statistics = SourceStatistics()
+        for number in 0..<100 {
+            let isRepetition = number % 10 == 5
+            let time = Int64(number) * 33_333_333 + (isRepetition ? 200_000_000 : 0)
+            statistics.received(
+                Int64(number), timestamp: UInt32(number * 3_000), arrival: MonotonicTime(nanoseconds: 5_000_000_000 + time),
+                clockRate: 90_000, isRepetition: isRepetition)
+        }
+        #expect(statistics.jitter <= 2 && statistics.received == 100)
+    }
 }

@@ -93,6 +93,38 @@ struct PeerTransportTests {
         port.stop()
     }
 
+    /// A client on a way longer than we wait for its answer: as if it heard our flight when that has been sent again.
+    @Test func `a flight that was sent twice is timed from the first`() throws {
+        let certificate = try DTLSCertificate.make()
+        let entry = StubEntry(
+            on: port.context, fingerprints: [CertificateFingerprint(hash: "sha-256", bytes: certificate.fingerprint)])
+        let transport = PeerTransport(
+            entry: entry, port: port, path: MediaPath(remote: peer.localAddress), now: port.loop.now)
+        let client = try DTLSConnection(
+            DTLSContext(certificate), role: .client,
+            expecting: [CertificateFingerprint(hash: "sha-256", bytes: entry.transport.certificate.fingerprint)])
+        func deliver() {
+            for datagram in client.takeOutgoing() {
+                datagram.withUnsafeBytes { transport.receiveDTLS($0, on: transport.path) }
+            }
+        }
+        var firstCame: MonotonicTime?
+        peer.onDatagrams = { [port] batch in
+            let came = firstCame ?? port.loop.now
+            firstCame = came
+            guard port.loop.now - came >= .milliseconds(200) else { return }
+            for datagram in batch { _ = try? client.receive(UnsafeRawBufferPointer(datagram.payload)) }
+            deliver()
+        }
+        try client.start()
+        deliver()
+        #expect(port.loop.run(until: { !transport.isHandshaking }, within: .seconds(120)))
+        #expect(try #require(transport.handshakeRoundTrip) >= .milliseconds(200))
+        transport.end(.shutdown)
+        self.transport.end(.shutdown)
+        port.stop()
+    }
+
     @Test func `a handshake that broke may be begun again three times`() throws {
         let client = try DTLSConnection(DTLSContext(DTLSCertificate.make()), role: .client, expecting: [])
         try client.start()

@@ -26,6 +26,8 @@ public import Wire
 
     /// Datagrams to send, in order; the owner takes and clears them.
     public private(set) var outgoing: [[UInt8]] = []
+    /// What is outgoing was sent before: an answer may be to that.
+    public private(set) var isRepeating = false
     /// Filled while the handshake runs and OpenSSL reads; empty otherwise.
     fileprivate var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     private let context: DTLSContext
@@ -60,7 +62,7 @@ public import Wire
 
     /// Takes one datagram of the peer.
     public func receive(_ datagram: UnsafeRawBufferPointer) throws(DTLSError) -> Event {
-        hasReceived = true
+        (hasReceived, isRepeating) = (true, false)
         unsafe incoming = datagram
         defer { unsafe incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
         switch state {
@@ -96,6 +98,7 @@ public import Wire
     /// Sends the last flight again (RFC 6347 §4.2.4).
     public func timeoutExpired() throws(DTLSError) {
         guard state == .handshaking else { return }
+        isRepeating = true
         ERR_clear_error()
         if unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 { throw fail() }
     }

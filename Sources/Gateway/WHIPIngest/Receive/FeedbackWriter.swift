@@ -60,7 +60,7 @@ struct FeedbackWriter {
         let section = track.kind == .video ? reception.offer.video : reception.offer.audio
         var numbers: [UInt16] = []
         if section?.hasFeedback("nack") == true {
-            reception.sources[index].losses.due(at: now, into: &numbers)
+            reception.sources[index].losses.due(at: now, knowing: counters?.roundTrip, into: &numbers)
         } else {
             // Nobody is asked (Opus of most encoders): what was only reordered still comes.
             reception.sources[index].losses.expire(at: now)

@@ -24,6 +24,7 @@ struct LossTracker {
         var before: UInt32
         var after: UInt32
         var noticedAt: MonotonicTime
+        var firstAskedAt: MonotonicTime?
         var askedAt: MonotonicTime?
         var tries = 0
 
@@ -45,7 +46,7 @@ struct LossTracker {
     private var first: (sequenceNumber: Int64, arrival: MonotonicTime) = (0, .zero)
     /// One bit per number of the last 2,048: came. Empty before the first packet, as it stays of a source of retransmissions.
     private var seen: [UInt64] = []
-    /// Smoothed time from a NACK to its packet; nil before the first.
+    /// Smoothed time from the first NACK for a packet to that packet; nil before the first.
     private(set) var roundTrip: Duration?
     /// Packets that have not come, or too late: given up, or left out by a jump.
     private(set) var lost = 0
@@ -61,7 +62,10 @@ struct LossTracker {
     /// - Parameters:
     ///   - sequenceNumber: extended.
     ///   - timestamp: of RTP, as received.
-    mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, at now: MonotonicTime) -> Arrival {
+    ///   - canAnswer: false for what was only overtaken, where that shows.
+    mutating func received(
+        _ sequenceNumber: Int64, timestamp: UInt32, canAnswer: Bool = true, at now: MonotonicTime
+    ) -> Arrival {
         guard let highest else {
             restart(at: sequenceNumber, timestamp, now)
             return .inOrder
@@ -79,7 +83,7 @@ struct LossTracker {
         }
         guard missing[index].canHave(timestamp) else { return .foreign }
         mark(sequenceNumber)
-        return arrived(missing.remove(at: index), at: now)
+        return arrived(missing.remove(at: index), canAnswer: canAnswer, at: now)
     }
 
     private mutating func advanced(
@@ -97,13 +101,15 @@ struct LossTracker {
         return .inOrder
     }
 
-    private mutating func arrived(_ packet: Missing, at now: MonotonicTime) -> Arrival {
-        if let askedAt = packet.askedAt, packet.tries == 1 {
-            let sample = max(.milliseconds(10), min(now - askedAt, .milliseconds(500)))
+    private mutating func arrived(_ packet: Missing, canAnswer: Bool, at now: MonotonicTime) -> Arrival {
+        let askedAt = canAnswer ? packet.firstAskedAt : nil
+        if let askedAt {
+            // Which of several requests it answers nobody knows. By a later one, a way that became longer would never show.
+            let sample = min(now - askedAt, Self.maximumLateness)
             roundTrip = roundTrip.map { $0 * 7 / 8 + sample / 8 } ?? sample
         }
-        let arrival = Self.late(wasAsked: packet.askedAt != nil, age: now - packet.noticedAt)
-        if arrival == .tooLate { lost += 1 } else if packet.askedAt != nil { recovered += 1 }
+        let arrival = Self.late(wasAsked: askedAt != nil, age: now - packet.noticedAt)
+        if arrival == .tooLate { lost += 1 } else if askedAt != nil { recovered += 1 }
         return arrival
     }
 
@@ -112,20 +118,21 @@ struct LossTracker {
         age > maximumLateness ? .tooLate : .late(wasAsked: wasAsked)
     }
 
-    /// Gives up what has been missing for too long, or was asked for in vain.
+    /// Gives up what would come too late.
     mutating func expire(at now: MonotonicTime) {
-        let (before, pause) = (missing.count, roundTrip ?? Self.assumedRoundTrip)
-        missing.removeAll {
-            now - $0.noticedAt > Self.patience || $0.tries >= Self.maximumTries && now - ($0.askedAt ?? now) > pause * 2
-        }
+        let before = missing.count
+        missing.removeAll { now - $0.noticedAt > Self.maximumLateness }
         lost += before - missing.count
     }
 
-    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try per round trip, 5 at most in 1 s.
-    mutating func due(at now: MonotonicTime, into numbers: inout [UInt16]) {
+    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try in a little more than a round trip,
+    /// 5 at most.
+    /// - Parameter known: the round trip, until an answer tells it.
+    mutating func due(at now: MonotonicTime, knowing known: Duration? = nil, into numbers: inout [UInt16]) {
         expire(at: now)
         guard !missing.isEmpty, let highest else { return }
-        let pause = roundTrip ?? Self.assumedRoundTrip
+        // Half of the answers take longer than the mean.
+        let pause = (roundTrip ?? known).map { max(Self.shortestPause, $0 * 5 / 4) } ?? Self.assumedPause
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]
             guard packet.tries < Self.maximumTries else { continue }
@@ -133,6 +140,7 @@ struct LossTracker {
                 guard now - askedAt >= pause else { continue }
             } else {
                 guard now - packet.noticedAt >= Self.reorderTime || highest - packet.sequenceNumber >= 3 else { continue }
+                missing[index].firstAskedAt = now
             }
             missing[index].askedAt = now
             missing[index].tries += 1
@@ -198,9 +206,9 @@ struct LossTracker {
     /// A keyframe's parameter sets and first slices, by another way than the rest.
     private static let maximumOvertaken: Int64 = 16
     private static let maximumPerRequest = 128
-    /// Between two requests for a packet, until one was answered.
-    private static let assumedRoundTrip: Duration = .milliseconds(100)
+    /// Between two requests for a packet, while nothing is known of the way.
+    private static let assumedPause: Duration = .milliseconds(100)
+    private static let shortestPause: Duration = .milliseconds(10)
     private static let reorderTime: Duration = .milliseconds(10)
-    private static let patience: Duration = .seconds(1)
     private static let maximumLateness: Duration = .milliseconds(500)
 }

@@ -26,6 +26,8 @@ struct RTPSource {
     var statistics = SourceStatistics()
     var losses = LossTracker()
     var lastArrival: MonotonicTime = .zero
+    /// What is asked for comes by RTX: a packet of its own stream answers nothing, it was only overtaken.
+    private var isRepeatedByRTX = false
     /// Packets asked for in vain: an encoder that never answers for a layer is not asked again (OBS's lower layers).
     var unansweredRequests = 0
     var isAnswering: Bool { losses.recovered > 0 || unansweredRequests < RTPSource.maximumUnanswered }
@@ -43,9 +45,13 @@ struct RTPSource {
     /// - Returns: nil for a duplicate, and for another layer's packet.
     mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Unwrapped? {
         let sequenceNumber = isRetransmission ? numbers.extend(number) : numbers.unwrap(number)
-        let arrival = losses.received(sequenceNumber, timestamp: rtpTime, at: now)
+        isRepeatedByRTX = isRepeatedByRTX || isRetransmission
+        let canAnswer = isRetransmission || !isRepeatedByRTX
+        let arrival = losses.received(sequenceNumber, timestamp: rtpTime, canAnswer: canAnswer, at: now)
         if arrival == .duplicate || arrival == .foreign { return nil }
-        statistics.received(sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate)
+        let isRepetition = isRetransmission || arrival == .late(wasAsked: true)
+        statistics.received(
+            sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate, isRepetition: isRepetition)
         return Unwrapped(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
     }
 

@@ -22,10 +22,14 @@ struct SourceStatistics {
     /// Packets up to the highest number.
     var expected: Int { base.map { Int(highest - $0 + 1) } ?? 0 }
 
-    mutating func received(_ sequenceNumber: Int64, timestamp: UInt32, arrival: MonotonicTime, clockRate: Int64) {
+    /// - Parameter isRepetition: it was asked for, so that its delay is no jitter of the way's.
+    mutating func received(
+        _ sequenceNumber: Int64, timestamp: UInt32, arrival: MonotonicTime, clockRate: Int64, isRepetition: Bool = false
+    ) {
         if base == nil { (base, highest) = (sequenceNumber, sequenceNumber) }
         highest = max(highest, sequenceNumber)
         received += 1
+        guard !isRepetition else { return }
         // The arrival in the source's clock: seconds and rest apart, so that nothing overflows.
         let (seconds, rest) = arrival.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let local = seconds &* clockRate &+ rest * clockRate / 1_000_000_000

@@ -123,10 +123,10 @@ final class PeerHandshake {
     }
 
     private func sendFlights(of connection: DTLSConnection) {
-        for datagram in connection.takeOutgoing() {
-            unsafe datagram.withUnsafeBytes { unsafe transport.send($0) }
-            flightSentAt = port.loop.now
-        }
+        let datagrams = connection.takeOutgoing()
+        for datagram in datagrams { unsafe datagram.withUnsafeBytes { unsafe transport.send($0) } }
+        // On a long way the answer is to what was sent first.
+        if !datagrams.isEmpty, !connection.isRepeating { flightSentAt = port.loop.now }
         timer?.cancel()
         timer = nil
         guard let timeout = connection.timeout else { return }
