@@ -83,6 +83,7 @@ extension Interop {
             encoder.kill()
             expect("the participant does not come back", within: .seconds(180)) { staying.output.contains("state 0 closed") }
             #expect(Self.value(of: "stagedoor_whep_subscribers", try gateway.admin("metrics")) == 0)
+            #expect(gateway.log.matches(of: /"whep_ended".*"reason":"SD-1140/).count == 1, "its connection was not lost")
             staying.kill()
             gateway.stop()
         }

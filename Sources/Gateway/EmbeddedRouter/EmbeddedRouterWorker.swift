@@ -135,7 +135,7 @@ import Wire
         let now = loop.now
         let absent = watched.values.filter { $0.absentSince != nil }
         for participant in absent where now - (participant.absentSince ?? now) > context.settings.absence {
-            for session in participant.sessions { session.end(.connectionLost) }
+            for session in participant.sessions { session.end(.refused(Refusal(.participantNotLive))) }
         }
         if !watched.values.contains(where: { $0.absentSince != nil }) { sweeper = nil }
     }
