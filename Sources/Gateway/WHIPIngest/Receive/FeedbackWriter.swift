@@ -81,7 +81,7 @@ struct FeedbackWriter {
     }
 
     private func requestKeyframes(of reception: inout PacketReception, at now: MonotonicTime, into requests: inout Requests) {
-        guard reception.hasKeyframeRequests, reception.layers.hearRequests else { return }
+        guard reception.hasKeyframeRequests else { return }
         for layer in reception.layers.indices {
             guard let media = reception.mediaSource(ofLayer: layer), reception.layers[layer].keyframes.isDue(at: now) else {
                 continue

@@ -1,11 +1,11 @@
 import Wire
 
-/// When to ask a WHIP encoder for a keyframe (docs/design.md 5.6): never periodically, and not for ever.
+/// When to ask a WHIP encoder for a keyframe (docs/design.md 5.6): never while nobody wants one.
 struct KeyframeRequests {
     private var isWanted = false
     private var lastSent: MonotonicTime?
     private var unanswered = 0
-    /// Three requests went unanswered: OBS and ffmpeg have no handler for them.
+    /// Three requests went unanswered: OBS and ffmpeg have no handler for them. Or the way has lost them.
     private(set) var isDeaf = false
     private var probe = KeyframeProbe()
     private var isPaused = false
@@ -35,21 +35,17 @@ struct KeyframeRequests {
         if wantsKeyframe { isWanted = true }
     }
 
-    /// Whether to send a PLI now: at most one in 500 ms, then after 1, 2 and 4 s while unanswered.
+    /// Whether to send a PLI now: at most one in 500 ms, then after 1, 2 and every 4 s while unanswered.
     mutating func isDue(at now: MonotonicTime) -> Bool {
         guard !isPaused else { return false }
         if probe.isDue(at: now) { isWanted = true }
-        guard isWanted, !isDeaf else { return false }
+        guard isWanted else { return false }
         if let lastSent {
             let pause: Duration = unanswered == 0 ? .milliseconds(500) : .seconds(1 << (unanswered - 1))
             guard now - lastSent >= pause else { return false }
         }
-        guard unanswered < Self.maximumUnanswered else {
-            isDeaf = true
-            return false
-        }
-        lastSent = now
-        unanswered += 1
+        isDeaf = unanswered == Self.maximumUnanswered
+        (lastSent, unanswered) = (now, min(unanswered + 1, Self.maximumUnanswered))
         return true
     }
 
