@@ -346,7 +346,7 @@ struct ControlPlaneTests {
         var answer = try bench.call("ListStages")
         for _ in 0..<100 where answer.status == .ok { answer = try bench.call("ListStages") }
         #expect(answer.status == .tooManyRequests)
-        #expect(answer.type == "TooManyRequestsException")
+        #expect(answer.type == "ThrottlingException")
         _ = bench.loop.run(until: { false }, within: .milliseconds(600))
         #expect(try bench.call("ListStages").status == .ok)
     }

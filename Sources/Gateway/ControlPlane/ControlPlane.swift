@@ -94,7 +94,7 @@ public final class ControlPlane {
     public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {
         do throws(APIError) {
             let caller = try access.check(request, for: action, console.sessions, now: wallNow()) { stages }
-            guard limiter.admitMetrics(action, of: caller, at: loop.now) else { throw .metricsThrottled }
+            guard limiter.admitMetrics(action, of: caller, at: loop.now) else { throw .throttled }
             return nil
         } catch {
             return AccessRefusal(type: error.type, status: error.status.code, message: error.message)

@@ -31,7 +31,7 @@ extension ConfigurationTable {
                 Key("quotas.publishers", \.quotas.publishers, .restart, in: 1...1_000_000, "Publishers on all stages."),
             ]),
         Section(
-            "rates", "API requests a second by access key; beyond it TooManyRequestsException.",
+            "rates", "API requests a second by access key; beyond it ThrottlingException.",
             [
                 Key(
                     "rates.resources", \.rates.resources, .live, in: 1...100_000,

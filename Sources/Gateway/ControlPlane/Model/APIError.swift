@@ -19,13 +19,8 @@ struct APIError: Error, Equatable {
     static func accessDenied(_ message: String) -> APIError {
         APIError(type: "AccessDeniedException", status: 403, message: message)
     }
-    /// Not in the API's model: IVS' own sample applications look for this name before they try again.
-    static let throttled = rateExceeded("TooManyRequestsException")
-    /// As CloudWatch calls it.
-    static let metricsThrottled = rateExceeded("ThrottlingException")
-    private static func rateExceeded(_ type: String) -> APIError {
-        APIError(type: type, status: 429, message: "Rate exceeded: send fewer of these requests a second.")
-    }
+    static let throttled = APIError(
+        type: "ThrottlingException", status: 429, message: "Rate exceeded: send fewer of these requests a second.")
     /// Not in the API's model, whose clients try again after any 503.
     static let unavailable = APIError(
         type: "ServiceUnavailableException", status: 503,
