@@ -244,8 +244,25 @@ struct ContractMonitorVideoTests {
     func `frame rates outside 10 to 60 warn once a minute`(_ rate: Double, _ warns: Bool) {
         var stream = SyntheticStream()
         stream.keyframeInterval = Int(rate)
-        let feeder = run(stream, .accessUnits, pictures: Int(rate * 30), frameRate: rate)
-        #expect(feeder.warnings.map(\.fault.rule).filter { $0 != .audioBitrate } == (warns ? [.frameRate] : []))
+        for form in [StreamFeeder.Form.accessUnits, .singleUnits] {
+            let feeder = run(stream, form, pictures: Int(rate * 30), frameRate: rate)
+            #expect(feeder.warnings.map(\.fault.rule).filter { $0 != .audioBitrate } == (warns ? [.frameRate] : []))
+        }
+    }
+
+    /// Three pictures of four, and those of 2.5 s in 3: what is missing is no frame rate of the encoder's.
+    @Test(arguments: [(3, 4), (75, 90)])
+    func `what the way loses makes no low frame rate`(_ lost: Int, _ period: Int) {
+        var feeder = StreamFeeder(.singleUnits)
+        let stream = SyntheticStream()
+        for number in 0..<900 {
+            if number % period >= period - lost {
+                feeder.loseAccessUnit()
+            } else {
+                feeder.feed(stream.accessUnit(number))
+            }
+        }
+        #expect(!feeder.warnings.contains { $0.fault.rule == .frameRate } && feeder.faults.isEmpty)
     }
 
     @Test

@@ -101,6 +101,12 @@ struct StreamFeeder {
 
     mutating func lose(_ packets: Int64 = 1) { sequenceNumbers[0] += packets }
 
+    /// One access unit in one packet, which the way loses.
+    mutating func loseAccessUnit() {
+        lose()
+        index += 1
+    }
+
     mutating func pass(_ seconds: Double) {
         monitor.timePassed(to: moment(at: time + seconds).arrival)
         takeNews()

@@ -10,7 +10,8 @@ struct PictureCadence {
     private(set) var keyframeInterval: Double?
     /// Pictures a second over the last full window.
     private(set) var frameRate: Double?
-    private var windowStart: Int64 = 0
+    /// Between pictures that came without a gap.
+    private var windowTime: Int64 = 0
     private var windowPictureCount = 0
 
     static let ticksPerSecond: Int64 = 90_000
@@ -19,11 +20,13 @@ struct PictureCadence {
     /// Media time that steps by more is a jump or a gap: measuring starts anew.
     static let maximumStep = 3 * ticksPerSecond
 
-    /// A picture began. Answers whether a frame rate or a keyframe interval has just been measured.
-    mutating func pictureBegan(at time: Int64, isIDR: Bool) -> Bool {
+    /// A picture began.
+    /// - Parameter isBehindGap: packets were lost on the way, or are late, which may have been pictures.
+    /// - Returns: whether a frame rate or a keyframe interval has just been measured.
+    mutating func pictureBegan(at time: Int64, isIDR: Bool, isBehindGap: Bool) -> Bool {
         defer { pictureTime = time }
         guard let last = pictureTime, time >= last, time - last <= Self.maximumStep else {
-            (windowStart, windowPictureCount, lastIDRTime) = (time, 1, isIDR ? time : nil)
+            (windowTime, windowPictureCount, lastIDRTime) = (0, 0, isIDR ? time : nil)
             return false
         }
         var hasMeasured = false
@@ -34,12 +37,12 @@ struct PictureCadence {
             }
             lastIDRTime = time
         }
-        if time - windowStart >= Self.window {
-            frameRate = Double(windowPictureCount) * Double(Self.ticksPerSecond) / Double(time - windowStart)
-            (windowStart, windowPictureCount) = (time, 0)
-            hasMeasured = true
-        }
+        guard !isBehindGap else { return hasMeasured }
+        windowTime += time - last
         windowPictureCount += 1
-        return hasMeasured
+        guard windowTime >= Self.window else { return hasMeasured }
+        frameRate = Double(windowPictureCount) * Double(Self.ticksPerSecond) / Double(windowTime)
+        (windowTime, windowPictureCount) = (0, 0)
+        return true
     }
 }

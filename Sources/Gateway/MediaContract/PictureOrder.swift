@@ -7,7 +7,8 @@ struct PictureOrder {
     private var pictureTime: Int64?
     private var lastFirstMacroblock: UInt32 = 0
     private var isIntact = false
-    private var hasGap = true
+    /// Packets are missing, or late, since the picture before began.
+    private(set) var hasGap = true
     private var lastSequenceNumber: Int64?
 
     /// A packet came, before its slices. When it does not follow the last one, the picture at hand says nothing.

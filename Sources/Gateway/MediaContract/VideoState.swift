@@ -149,7 +149,9 @@ extension VideoState {
 
     private mutating func pictureBegan(isIDR: Bool, at moment: MediaMoment, _ findings: inout ContractFindings) {
         findings.pictureBegan(of: layer, at: moment.mediaTime, isIDR: isIDR, now: moment.arrival)
-        if cadence.pictureBegan(at: moment.mediaTime, isIDR: isIDR) { judgeCadence(at: moment.arrival, &findings) }
+        if cadence.pictureBegan(at: moment.mediaTime, isIDR: isIDR, isBehindGap: order.hasGap) {
+            judgeCadence(at: moment.arrival, &findings)
+        }
     }
 
     /// After a change only.
