@@ -379,7 +379,22 @@ struct MediaReceiverTests {
                 nack.forEachSequenceNumber { _ in asked += 1 }
             }
         }
-        #expect((256...400).contains(asked))
+        #expect((1_000...1_300).contains(asked), "256 times for five packets, but for the first ones")
+    }
+
+    /// A browser in another network: it keeps what it sent in the last second, and nothing else can come.
+    @Test func `an outage that nothing brings back does not end requests`() throws {
+        let (receiver, _) = try receiver("chromium-156.0.8078.79")
+        let type = receiver.reception.offer.video.payloadType
+        var asked: [Int64] = []
+        for index in Array(0..<100) + Array(500..<1_000) where index != 900 {
+            let time = Int64(index) * 10
+            feed(
+                receiver, packet(type, ssrc: 1_913_746_846, number: UInt16(index), timestamp: UInt32(index) * 900, [0x41, 1]),
+                at: time)
+            for case .nack in try Self.packets(receiver.feedback(at: Self.time(time + 9))) { asked.append(time) }
+        }
+        #expect(asked.contains { $0 < 8_000 } && asked.contains { $0 > 9_000 })
     }
 
     /// A browser that begins muted, shows its camera, mutes it again, and goes on in the middle of a group of pictures.

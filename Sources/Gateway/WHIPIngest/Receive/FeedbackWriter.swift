@@ -71,7 +71,7 @@ struct FeedbackWriter {
             if track.kind == .video { reception.wantKeyframe(of: track) }
         }
         guard !numbers.isEmpty, reception.sources[index].isAnswering else { return }
-        reception.sources[index].unansweredRequests += numbers.count
+        reception.sources[index].unansweredRequests += 1
         metrics.nacks.increment(by: numbers.count)
         let request = GenericNACK(senderSSRC: ssrc, mediaSSRC: reception.sources[index].ssrc, sequenceNumbers: numbers)
         guard section?.hasReducedSizeRTCP == true else { return request.write(into: &requests.parts) }
