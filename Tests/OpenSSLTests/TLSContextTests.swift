@@ -27,6 +27,26 @@ struct TLSContextTests {
     }
 }
 
+extension TLSContextTests {
+    /// As after a change from RSA to ECDSA of which one file is written: OpenSSL's own words were "no certificate assigned".
+    @Test func `a key of another kind, or another one, is told to be none of the certificate's`() throws {
+        let own = try Identity.makeAuthority(commonName: "one", now: Self.now, validFor: .seconds(60))
+        let other = try Identity.makeAuthority(commonName: "other", now: Self.now, validFor: .seconds(60))
+        let context = try #require(EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil))
+        defer { EVP_PKEY_CTX_free(context) }
+        var handle: OpaquePointer?
+        let isMade = EVP_PKEY_keygen_init(context) == 1 && EVP_PKEY_keygen(context, &handle) == 1
+        try #require(isMade)
+        let ofAnotherKind = PrivateKey(owning: try #require(handle))
+        for key in [ofAnotherKind, other.key] {
+            let error = #expect(throws: OpenSSLError.self) {
+                try TLSContext(server: Identity(certificate: own.certificate, key: key))
+            }
+            #expect(error?.description == "the private key is not the certificate's")
+        }
+    }
+}
+
 /// Counts this thread's SSL_CTXs by OpenSSL's own callbacks.
 private enum LivingContexts {
     private static let thread = Atomic<UInt>(0)

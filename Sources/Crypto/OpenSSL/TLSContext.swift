@@ -81,13 +81,17 @@ public final class TLSContext: Sendable {
     }
 
     private func show(_ identity: Identity) throws(OpenSSLError) {
+        // Of a key of another kind, as on the way from RSA to ECDSA, OpenSSL would say that there is no certificate.
+        guard unsafe X509_check_private_key(identity.certificate.handle, identity.key.handle) == 1 else {
+            ERR_clear_error()
+            throw OpenSSLError(call: "the private key is not the certificate's", code: 0)
+        }
         try OpenSSLError.check(unsafe SSL_CTX_use_certificate(handle, identity.certificate.handle), "SSL_CTX_use_certificate")
         for issuer in identity.chain {
             let status = unsafe SSL_CTX_ctrl(handle, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(issuer.handle))
             try OpenSSLError.check(CInt(status), "SSL_CTX_add1_chain_cert")
         }
         try OpenSSLError.check(unsafe SSL_CTX_use_PrivateKey(handle, identity.key.handle), "SSL_CTX_use_PrivateKey")
-        try OpenSSLError.check(unsafe SSL_CTX_check_private_key(handle), "SSL_CTX_check_private_key")
     }
 
     /// No renegotiation (a stranger could ask for endless handshakes), no compression, the server's choice of cipher.
