@@ -31,6 +31,16 @@ struct DataDirectoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/sdp") == ["a"])
     }
 
+    @Test func `tells a file that is not there from one that cannot be read`() throws {
+        let directory = try DataDirectory(at: path)
+        try directory.makeFolder("tls")
+        let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
+        try directory.write(bytes, to: "tls/a")
+        #expect(try directory.read("tls/a") == bytes)
+        #expect(try directory.read("tls/b") == nil)
+        #expect(throws: DataDirectoryError.failed("read \(path)/tls", errno: EISDIR)) { _ = try directory.read("tls") }
+    }
+
     /// After a rename alone a loss of power may bring back the former file, or none.
     @Test func `a file is on disk before it is renamed, and its name there after that`() throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

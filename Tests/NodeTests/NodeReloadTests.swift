@@ -202,6 +202,16 @@ struct NodeReloadTests {
         #expect(bench.renew(at: now + day * 152) != nil)
     }
 
+    /// As where the machine's clock ran on local time until NTP set it: clients took no certificate of ours for hours.
+    @Test
+    func `the own certificate is made anew where the clock was set back behind its beginning`() throws {
+        let bench = try Bench("overload: {cpu: 85}")
+        let now = EventLoop.wallNow()
+        #expect(bench.renew(at: now + .seconds(-1_800)) == nil, "it begins an hour early")
+        #expect(bench.renew(at: now + .seconds(-8 * 3_600))?.tls != nil)
+        #expect(bench.renew(at: now + .seconds(-8 * 3_600)) == nil)
+    }
+
     @Test
     func `the operator's certificate is nobody else's to renew`() throws {
         let now = EventLoop.wallNow()

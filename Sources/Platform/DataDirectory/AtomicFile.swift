@@ -38,6 +38,23 @@ public enum AtomicFile {
         if unsafe shim_exchange_files(draft, path) != 0 { try rename(draft, to: path) }
     }
 
+    /// The whole file; nil where there is none.
+    static func read(_ path: String) throws(DataDirectoryError) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw .failed("open \(path)", errno: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &part, part.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .failed("read \(path)", errno: errno) }
+            guard count > 0 else { return bytes }
+            bytes += part[..<count]
+        }
+    }
+
     private static func draft(of path: String) -> String { path + ".new" }
 
     private static func rename(_ draft: String, to path: String) throws(DataDirectoryError) {

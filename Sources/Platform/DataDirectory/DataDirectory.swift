@@ -52,6 +52,10 @@ internal import Glibc
         try AtomicFile.write(bytes, to: path + "/" + name)
     }
 
+    /// The whole file; nil where there is none.
+    /// - Throws: where it is there and cannot be read: another one in its place would lose what it holds.
+    public func read(_ name: String) throws(DataDirectoryError) -> [UInt8]? { try AtomicFile.read(path + "/" + name) }
+
     private static func makeDirectory(_ path: String) throws(DataDirectoryError) {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failed("create \(path)", errno: errno) }
         // A slash at the end would have a link followed.

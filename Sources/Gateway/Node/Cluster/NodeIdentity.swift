@@ -11,15 +11,13 @@ enum NodeName {
     static func load(_ configured: String, from directory: borrowing DataDirectory) throws -> String {
         if !configured.isEmpty { return configured }
         let name = "node"
-        if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), isName(kept) {
-            return String(decoding: kept, as: UTF8.self)
-        }
+        if let kept = try directory.read(name), isName(kept) { return String(decoding: kept, as: UTF8.self) }
         let made = "n" + String(hexadecimal: Random.bytes(count: 6))
         try directory.write(Array(made.utf8), to: name)
         return made
     }
 
-    private static func isName(_ bytes: Data) -> Bool {
+    private static func isName(_ bytes: [UInt8]) -> Bool {
         (1...32).contains(bytes.count) && bytes.allSatisfy { (48...57).contains($0) || (97...122).contains($0) }
     }
 

@@ -66,9 +66,11 @@ struct ServerCertificates {
         return fresh
     }
 
-    /// Whether the certificate in use is our own, and is to be made anew.
+    /// Whether the certificate in use is our own, and is to be made anew: it ends soon, or the clock was set back behind its
+    /// beginning.
     func isDueForRenewal(at now: WallTime) -> Bool {
-        isOwn && identity.certificate.notAfter - now < Self.renewalTime
+        let certificate = identity.certificate
+        return isOwn && (certificate.notAfter - now < Self.renewalTime || certificate.notBefore > now)
     }
 
     /// With another certificate of our own; the operator's stay, whatever has become of their files.
@@ -133,10 +135,12 @@ struct ServerCertificates {
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
     /// Kept over restarts: clients that were set up to trust it keep working.
+    /// - Throws: where it is there and cannot be used: nobody would trust another one in its place.
     private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
-        let path = directory.path + "/tls/"
-        if let chain = try? NamedFile.read(path + "ca.pem"), let key = try? NamedFile.read(path + "ca.key") {
-            return try Identity(chainPEM: chain, keyPEM: Secret(key))
+        if let chain = try directory.read("tls/ca.pem"), let key = try directory.read("tls/ca.key") {
+            do { return try Identity(chainPEM: chain, keyPEM: Secret(key)) } catch {
+                throw StartupError.certificate("\(directory.path)/tls/ca.pem with ca.key: \(error)")
+            }
         }
         let made = try Identity.makeAuthority(
             commonName: "Stagedoor's own authority", now: EventLoop.wallNow(), validFor: .seconds(10 * 365 * 86_400))

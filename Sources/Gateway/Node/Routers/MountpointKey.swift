@@ -1,5 +1,4 @@
 import DataDirectory
-import Foundation
 import OpenSSL
 import Wire
 
@@ -8,9 +7,7 @@ enum MountpointKey {
     /// Reads the key, or makes one on the first start.
     static func load(from directory: borrowing DataDirectory) throws -> Secret {
         let name = "mountpoint.key"
-        if let kept = FileManager.default.contents(atPath: "\(directory.path)/\(name)"), kept.count == byteCount {
-            return Secret([UInt8](kept))
-        }
+        if let kept = try directory.read(name), kept.count == byteCount { return Secret(kept) }
         let key = Random.bytes(count: byteCount)
         try directory.write(key, to: name)
         return Secret(key)
