@@ -47,6 +47,21 @@ struct ReportTimelineTests {
         #expect(try abs(skew(at: 60).nanoseconds) < 1_000_000)
     }
 
+    /// Those of the two tracks seldom lie at the same one.
+    @Test(arguments: [250, 500, 999] as [Int64]) func `a report's fraction of a second counts`(_ fraction: Int64) throws {
+        for time in stride(from: 0, to: 40_000, by: 20) as StrideTo<Int64> {
+            let now = start + .milliseconds(time)
+            for (track, base, delay) in [(TrackID.audio, 123_456, 10), (.video, 4_000_000_000, 90)] as [(TrackID, Int64, Int64)] {
+                let timestamp = time * track.clockRate / 1000 + base
+                timeline.observe(timestamp, of: track, arrival: now + .milliseconds(delay))
+                guard time % 1000 == (track == .audio ? 0 : 500) else { continue }
+                let wall = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + (time + fraction) * 1_000_000)
+                timeline.publisherReported(ntp: wall.ntp, timestamp: timestamp, of: track)
+            }
+        }
+        #expect(try abs(skew(at: 40).milliseconds) <= 10)
+    }
+
     /// As Chromium sends them: of pictures after a second, of sound after five.
     @Test func `reports put the tracks together as soon where those of the pictures come first`() throws {
         run(seconds: 20, firstReport: 1, reportedAgain: 1, ofAudio: 5)

@@ -28,7 +28,7 @@ struct ReportTimeline {
     /// §6.4.1): such a clock would stand still.
     mutating func publisherReported(ntp: UInt64, timestamp: Int64, of track: TrackID) {
         guard ntp != 0 else { return }
-        let fraction = Int64((ntp & 0xFFFF_FFFF) * 1_000_000_000 >> 32)
+        let fraction = Int64(((ntp & 0xFFFF_FFFF) * 1_000_000_000) >> 32)
         let wall = Int64(ntp >> 32) * 1_000_000_000 + fraction
         tracks[index(of: track)].reported(wall &- track.nanoseconds(ofTimestamp: timestamp))
     }
