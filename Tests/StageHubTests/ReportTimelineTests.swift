@@ -140,15 +140,15 @@ struct ReportTimelineTests {
     }
 
     /// As `run`, with what the tracks' clocks show, in milliseconds, by the time that has passed; nil while nothing is sent.
-    func run(seconds: Int64, from first: Int64 = 0, _ clocks: (Int64) -> (audio: Int64?, video: Int64?)) {
-        for time in stride(from: first * 1000, to: (first + seconds) * 1000, by: 20) {
+    func run(seconds: Int64, reports: Bool = true, _ clocks: (Int64) -> (audio: Int64?, video: Int64?)) {
+        for time in stride(from: 0, to: seconds * 1000, by: 20) {
             let (now, shown) = (start + .milliseconds(time), clocks(time))
             let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
             for (track, clock, delay) in [(TrackID.audio, shown.audio, 10), (TrackID.video, shown.video, 90)] {
                 guard let clock else { continue }
                 let timestamp = clock * track.clockRate / 1000
                 timeline.observe(timestamp, of: track, arrival: now + .milliseconds(Int64(delay) + time % 7))
-                if time % 2000 == 0 { timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track) }
+                if reports, time % 2000 == 0 { timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track) }
             }
         }
     }
@@ -207,14 +207,28 @@ struct ReportTimelineTests {
         #expect(try abs(error(of: .video, at: 60, truth: 3_660_000)) < 100)
     }
 
-    /// As where it is away for less than a second, which no pause tells.
-    @Test func `sound whose clock stood still for a moment goes with the pictures after some reports`() throws {
-        run(seconds: 60) { time in (time < 20_000 ? time : time < 20_400 ? nil : time - 400, time) }
-        let audio = try error(of: .audio, at: 60, truth: 59_600)
-        #expect(try abs(audio - error(of: .video, at: 60, truth: 60_000)) < 250)
-        run(seconds: 60, from: 60) { time in (time - 400, time) }
-        let later = try error(of: .audio, at: 120, truth: 119_600)
-        #expect(try abs(later - error(of: .video, at: 120, truth: 120_000)) <= 10)
+    /// As where it is away for less than half a second, with reports and without.
+    @Test(arguments: [true, false])
+    func `sound whose clock stood still for a moment goes with the pictures`(_ reports: Bool) throws {
+        run(seconds: 23, reports: reports) { time in (time < 20_000 ? time : time < 20_300 ? nil : time - 300, time) }
+        #expect(try abs(error(of: .audio, at: 23, truth: 22_700)) < 100)
+    }
+
+    @Test func `sound whose clock stood still for less than that goes with the pictures after some reports`() throws {
+        run(seconds: 120) { time in (time < 20_000 ? time : time < 20_160 ? nil : time - 160, time) }
+        let audio = try error(of: .audio, at: 120, truth: 119_840)
+        #expect(try abs(audio - error(of: .video, at: 120, truth: 120_000)) <= 10)
+    }
+
+    /// What fills the way holds both back.
+    @Test func `sound and pictures that come late for a while stay where they are`() throws {
+        run(seconds: 20) { time in (time, time) }
+        for time in stride(from: 20_000, to: 40_000, by: 20) as StrideTo<Int64> {
+            for (track, delay) in [(TrackID.audio, 310), (.video, 390)] as [(TrackID, Int64)] {
+                timeline.observe(time * track.clockRate / 1000, of: track, arrival: start + .milliseconds(time + delay))
+            }
+            #expect(try abs(error(of: .audio, at: 40, truth: 40_000)) < 100)
+        }
     }
 
     @Test func `a first picture for which the encoder took long counts for nothing`() throws {

@@ -47,7 +47,7 @@ struct ReportTimeline {
     /// Whether the sound's RTP time went on where it was after a pause: a browser's microphone was away. What a busy encoder or a way
     /// that was cut has held back is soon followed by what comes in time.
     private func hasStoodStill(_ track: ReportedTrack, at now: MonotonicTime) -> Bool {
-        track.id.kind == .audio && track.hasBeenLate(at: now) && tracks.contains { $0.isFlowing(at: now) && $0.isInTime }
+        track.id.kind == .audio && tracks.contains { track.hasStoodStill(beside: $0, at: now) }
     }
 
     /// The RTP time of the moment `now`; nil before the track's first packet.

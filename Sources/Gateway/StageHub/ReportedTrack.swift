@@ -13,6 +13,8 @@ struct ReportedTrack {
     private var flowsSince = MonotonicTime.zero
     /// Since when all packets have come long after their time.
     private var lateSince: MonotonicTime?
+    /// Since when all packets have come later than the quickest one of the last minute, by more than a jitter.
+    private var slowSince: MonotonicTime?
     private var slewed = SlewedOffset()
     private var lags = LowerEnvelope()
     /// Publisher wall clock less RTP time, by the latest reports.
@@ -27,6 +29,8 @@ struct ReportedTrack {
         lastArrival = now
         let isLate = offset.map { lag &- $0 > StampTimeline.largestStepBack } ?? false
         lateSince = isLate ? lateSince ?? now : nil
+        let isSlow = lags.minimum.map { lag &- $0 > Self.largestJitter } ?? false
+        slowSince = isSlow ? slowSince ?? now : nil
         lags.observe(lag, at: now)
     }
 
@@ -48,8 +52,12 @@ struct ReportedTrack {
     /// Whether a packet came long before its time: the RTP time jumped ahead.
     func isAhead(_ lag: Int64) -> Bool { offset.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
 
-    var isInTime: Bool { lateSince == nil }
-    func hasBeenLate(at now: MonotonicTime) -> Bool { lateSince.map { now - $0 >= Self.pause } ?? false }
+    /// Whether its packets have come late for a while, and the other's have not.
+    func hasStoodStill(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
+        guard other.isFlowing(at: now) else { return false }
+        let isLate = other.lateSince == nil && lateSince.map { now - $0 >= Self.pause } ?? false
+        return isLate || other.slowSince == nil && slowSince.map { now - $0 >= Self.longestHold } ?? false
+    }
 
     /// Our clock less the publisher's wall clock, by the quickest packet of the last minute; nil before a report.
     var wallWay: Int64? { clock.flatMap { clock in lags.minimum.map { $0 &- clock } } }
@@ -84,6 +92,9 @@ struct ReportedTrack {
     /// No way holds one track alone back for so long. Browsers' sound without speech (DTX) has a packet every 0.4 s.
     private static let pause: Duration = .seconds(1)
     private static let warmUp: Duration = .seconds(2)
+    /// No encoder holds one track alone back for so long.
+    private static let longestHold: Duration = .seconds(2)
+    private static let largestJitter: Int64 = 200_000_000
     /// One of them is in time.
     private static let reportCount = 3
     /// No report of three is so late, but the RTP time has stood still.
