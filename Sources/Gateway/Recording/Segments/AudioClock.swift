@@ -2,8 +2,8 @@
 ///
 /// Stamps of RTMP are whole milliseconds, and clocks of a browser's audio and video drift apart: what is within the dead band
 /// changes nothing, what grows beyond it is made up for by durations a thousandth longer or shorter, which nobody hears. Missing
-/// frames are a gap of their length, but not a stamp that is only a little late; frames for which there is no time any more are
-/// left out.
+/// frames are a gap of their length, but not stamps that are late by themselves, as those after them tell; frames for which there
+/// is no time any more are left out.
 struct AudioClock: Equatable {
     /// Samples a second, of the track and of its stamps.
     let timescale: Int64
@@ -23,23 +23,25 @@ struct AudioClock: Equatable {
     /// Where the last frame ends, in whole ticks of 90 kHz.
     var end: Int64? { next.map { ($0 * 90_000 + timescale - 1) / timescale } }
 
-    /// - Parameters:
-    ///   - stamp: of the frame's first sample.
-    ///   - ownStamp: the same by the sound's own clock. It alone says what is missing: `stamp` also moves when the clocks of both tracks
-    ///     are compared anew.
-    ///   - duration: of the frame, in samples.
+    /// - Parameter later: the frames after it that are there already.
     /// - Returns: its decoding time; nil for a frame that is left out.
-    mutating func place(_ stamp: Int64, ownStamp: Int64, duration: Int64) -> Int64? {
-        let isMissing = ownStamp &- ownEnd >= duration * 3 / 4
-        ownEnd = ownStamp &+ duration
+    mutating func place(_ frame: PendingMedia.Audio, followedBy later: ArraySlice<PendingMedia.Audio>) -> Int64? {
+        let (stamp, duration) = (frame.timestamp, frame.duration)
+        // Its own clock alone says so: stamps also move when the clocks of both tracks are compared anew.
+        let isMissing = frame.ownTimestamp &- ownEnd >= duration * 3 / 4
+        ownEnd = frame.ownTimestamp &+ duration
         guard let next else {
             self.next = stamp &+ duration
             return stamp
         }
         let error = stamp &- next
-        if error >= gap || (isMissing && error > duration / 2) {
-            (self.next, isSlewing, isLeavingOut) = (stamp &+ duration, false, false)
-            return stamp
+        let leastGap = isMissing ? min(gap, duration / 2 + 1) : gap
+        if error >= leastGap {
+            let time = next &+ min(error, leastLateness(of: later, after: next &+ duration))
+            if time &- next >= leastGap {
+                (self.next, isSlewing, isLeavingOut) = (time &+ duration, false, false)
+                return time
+            }
         }
         isLeavingOut = error <= (isLeavingOut ? -deadBand : -gap)
         if isLeavingOut { return nil }
@@ -53,8 +55,21 @@ struct AudioClock: Equatable {
         return next
     }
 
+    /// What is missing makes all that follows late. GStreamer's muxer stamps those frames late that reach it late, one or some.
+    /// - Parameter time: where the first of them would begin.
+    private func leastLateness(of frames: ArraySlice<PendingMedia.Audio>, after time: Int64) -> Int64 {
+        var (least, next) = (Int64.max, time)
+        for frame in frames {
+            guard next &- time < outlook else { break }
+            least = min(least, frame.timestamp &- next)
+            next &+= frame.duration
+        }
+        return least
+    }
+
     /// A quarter of what lips and voice may differ by.
     private var deadBand: Int64 { timescale / 100 }
     private var settled: Int64 { timescale / 1_000 }
     private var gap: Int64 { timescale / 10 }
+    private var outlook: Int64 { timescale / 5 }
 }

@@ -99,11 +99,9 @@ struct PendingMedia {
         let count = audio.prefix { $0.timestamp < end }.count
         guard count > 0 else { return nil }
         var run: Fragment.Run?
-        for frame in audio[..<count] {
+        for (place, frame) in audio[..<count].enumerated() {
             byteCount -= frame.bytes.count
-            guard let time = clock.place(frame.timestamp, ownStamp: frame.ownTimestamp, duration: frame.duration) else {
-                continue
-            }
+            guard let time = clock.place(frame, followedBy: audio[(place + 1)...]) else { continue }
             if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
             let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.
