@@ -66,4 +66,11 @@ struct SubscriberOfferTests {
         let refusal = #expect(throws: Refusal.self) { try SubscriberOffer(negotiating: offer) }
         #expect(refusal?.code == item.2)
     }
+
+    /// The watch page shows the sentence to somebody who knows nothing of offers.
+    @Test func `Firefox without H.264 is told which plugin it lacks`() throws {
+        let offer = try Self.turned("firefox-153.7.0esr-noh264")
+        let refusal = #expect(throws: Refusal.self) { try SubscriberOffer(negotiating: offer) }
+        #expect(refusal?.code == .noH264 && refusal?.sentence.contains("OpenH264") == true)
+    }
 }

@@ -106,7 +106,9 @@ struct SubscriberSection: Sendable, Equatable {
             return profile.hasPrefix("42e0")
         }
         guard let chosen = preferred ?? offered.first else {
-            throw Refusal(.noH264, sentence: "The offer's video track does not receive H.264 in packetization mode 1.")
+            throw Refusal(
+                .noH264,
+                sentence: "The offer's video receives no H.264 in packetization mode 1 (Firefox: enable its OpenH264 plugin).")
         }
         return chosen
     }
