@@ -19,6 +19,14 @@ struct RouterServiceTests {
         #expect(RouterService.makeGatewayID() != RouterService.makeGatewayID())
     }
 
+    /// By whatever name servers call it: nobody asks them.
+    @Test
+    func `a gateway has the name that the kernel knows`() throws {
+        let line = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
+        let name = line.trimmingCharacters(in: .newlines)
+        #expect(MachineName.current == name && RouterService.makeGatewayID().hasPrefix(name + "-"))
+    }
+
     /// As in Docker, where a container that does not run has no name.
     @Test
     func `a router whose name leads nowhere keeps no gateway from starting`() throws {

@@ -1,6 +1,5 @@
 import Admission
 import EventLoop
-import Foundation
 import GatewayMetrics
 import JSON
 import MediaContract
@@ -96,7 +95,7 @@ extension OverviewReport {
     private var node: JSONValue {
         let now = EventLoop.wallNow()
         var node: JSONObject = [
-            "version": .string(Version.current), "host": .string(ProcessInfo.processInfo.hostName),
+            "version": .string(Version.current), "host": .string(MachineName.current),
             "time": .string(CivilTime(now).rfc3339), "uptimeSeconds": .integer((now - startedAt).components.seconds),
             "phase": .string(environment.phase()), "region": .string(environment.configuration.platform.region),
             "grantedCPUs": .integer(Int64(CPUAllowance.granted)),

@@ -2,7 +2,6 @@ import Admission
 import Cluster
 import DataDirectory
 import EventLoop
-import Foundation
 import GatewayLogging
 import OpenSSL
 import RouterForwarding
@@ -102,6 +101,6 @@ final class RouterService {
     /// Routers tell this process from all others by it. A process number would not do: the first process of every container has the
     /// same one, and would renew the lease of the one that died there.
     static func makeGatewayID() -> String {
-        "\(ProcessInfo.processInfo.hostName)-\(String(hexadecimal: Random.bytes(count: 6)))"
+        "\(MachineName.current)-\(String(hexadecimal: Random.bytes(count: 6)))"
     }
 }
