@@ -15,6 +15,8 @@ struct ForwardedParticipant: Sendable {
         /// Of its last announce; 0 before the first.
         var generation: UInt64 = 0
         var failures = 0
+        /// Nobody takes it, and that has been told.
+        var isToldMissing = false
         /// When a router said that it holds a higher generation than any of ours.
         var outdatedAt: MonotonicTime?
         /// The number of the open question to the store of placements: only its answer counts.
@@ -86,7 +88,7 @@ struct ForwardedParticipant: Sendable {
         generation = min(
             Generation.maximum, max(record.generation, announcement.generation, generation == 0 ? 0 : generation + 1))
         (replicas[replica].router, replicas[replica].generation) = (record.router, generation)
-        replicas[replica].state = .announcing
+        (replicas[replica].state, replicas[replica].isToldMissing) = (.announcing, false)
     }
 
     mutating func succeeded(_ replica: Int, _ plan: LegPlan) {

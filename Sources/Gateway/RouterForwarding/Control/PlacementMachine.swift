@@ -184,6 +184,8 @@ extension PlacementMachine {
             let waiting = wait(slot, until: now + Self.retryDelay)
             // Nobody else: the router that did not answer gets another chance.
             if let record, routers.isAlive(record.router) { return waiting }
+            guard participants[slot]?.isToldMissing == false else { return waiting }
+            participants[slot]?.isToldMissing = true
             return waiting + [.tell(.noRouter(stageID: participant.stageID))]
         }
         let generation = Generation.next(after: record?.generation, wallMilliseconds: wall.millisecondsSince1970)
