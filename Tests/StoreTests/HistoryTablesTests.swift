@@ -1,4 +1,5 @@
 import GRDB
+import StageMetrics
 import TestSupport
 import Testing
 import Wire
@@ -42,6 +43,45 @@ struct HistoryTablesTests {
             #expect(try waiting(for: "b", database) == [1, 2, 3, 4])
             #expect(try waiting(for: "c", database) == [4])
         }
+    }
+
+    @Test func `a file that cannot be made is told of in the system's words`() {
+        defer { history.close() }
+        let folder = directory.path + "/none"
+        #expect(throws: StoreError.cannotOpen(path: folder + "/events.sqlite", reason: "No such file or directory")) {
+            _ = try HistoryDatabase(directory: folder)
+        }
+    }
+
+    /// SQLite 3.40 found NULL in what is kept of a recording whose participant is never known.
+    @Test func `a check of the file finds it whole`() throws {
+        defer { history.close() }
+        let recording = ParticipantRecording(.stopped, bucketName: "recordings", prefix: "one/st-1/p/t")
+        _ = try history.append([.recording(recording, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")])
+        #expect(try rows(of: ["earlyRecording"]) == [1])
+        let found = try history.queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+        #expect(found == ["ok"])
+    }
+
+    /// An older program, after the way back, writes into tables that a newer one has extended.
+    @Test func `columns that a newer version added are left to their defaults`() throws {
+        defer { history.close() }
+        try history.queue.write { database in
+            let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            for table in tables where !table.hasPrefix("sqlite") && !table.hasPrefix("grdb") {
+                try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN newer TEXT NOT NULL DEFAULT ''")
+            }
+        }
+        _ = try history.recover(at: HistoryDatabaseTests.now, webhooks: ["studio"], sparing: [])
+        let recording = ParticipantRecording(.starting, bucketName: "recordings", prefix: "one/st-1/q/t")
+        let sample = MetricSample(MetricSeries(.publishers, stage: "one"), MetricPoint(minute: 5, 1))
+        let writes = [
+            HistoryDatabaseTests.participant(1), HistoryDatabaseTests.event(.joined, 1),
+            .recording(recording, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "q"),
+        ]
+        _ = try history.append(writes + MetricSample.writes([sample, sample]))
+        let tables = ["participant", "event", "target", "outbox", "earlyRecording", "metricSeries", "metricPoint"]
+        #expect(try rows(of: tables) == [1, 1, 1, 1, 1, 1, 1])
     }
 
     /// As many numbers as `?`, from 1.

@@ -1,5 +1,5 @@
-import Foundation
 import GRDB
+import Glibc
 package import Wire
 
 /// The two files of a gateway that is not running, for moving what they hold.
@@ -79,8 +79,8 @@ struct StoreFiles: Sendable {
 /// Opens one SQLite file of the data directory: WAL, readable by its owner only, migrated to the present schema.
 enum DatabaseFile {
     static func open(_ path: String, synchronous: String, migrator: DatabaseMigrator) throws(StoreError) -> DatabaseQueue {
+        try create(path)
         do {
-            try create(path)
             var configuration = Configuration()
             configuration.prepareDatabase { database in
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
@@ -93,13 +93,19 @@ enum DatabaseFile {
         }
     }
 
-    /// SQLite gives its journal and WAL the mode of the database, which therefore is made before SQLite sees it.
-    private static func create(_ path: String) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-                throw CocoaError(.fileWriteUnknown)
-            }
-        }
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    /// SQLite gives its journal and WAL the mode of the database, which therefore is made before SQLite sees it. One that is there
+    /// is not opened: to close it would free this process's locks on it (fcntl(2)).
+    private static func create(_ path: String) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 || errno == EEXIST else { throw failure(of: path, errno) }
+        if descriptor >= 0 { close(descriptor) }
+        guard chmod(path, 0o600) == 0 else { throw failure(of: path, errno) }
+    }
+
+    /// Of a file that is there only its owner may change the mode.
+    private static func failure(of path: String, _ code: CInt) -> StoreError {
+        let isForeign = code == EPERM
+        let reason = isForeign ? "it belongs to another user: give it to this one (chown)" : String(cString: strerror(code))
+        return .cannotOpen(path: path, reason: reason)
     }
 }

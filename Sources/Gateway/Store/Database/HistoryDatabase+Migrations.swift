@@ -81,6 +81,20 @@ extension HistoryDatabase {
         migrator.registerMigration("9 events of network tests") { database in
             try database.execute(sql: "ALTER TABLE event ADD COLUMN isListed INTEGER NOT NULL DEFAULT 1")
         }
+        // In a table without row ids whose key does not come first, SQLite 3.40 (Debian 12) takes what is there for NULL when it
+        // checks the file (PRAGMA integrity_check).
+        migrator.registerMigration("10 early recordings that a check finds whole") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE earlyRecording RENAME TO formerEarlyRecording;
+                    CREATE TABLE earlyRecording (
+                        state TEXT NOT NULL, bucket TEXT NOT NULL, prefix TEXT NOT NULL,
+                        stageARN TEXT NOT NULL, sessionID TEXT NOT NULL, participantID TEXT NOT NULL,
+                        PRIMARY KEY (stageARN, sessionID, participantID));
+                    INSERT INTO earlyRecording SELECT * FROM formerEarlyRecording;
+                    DROP TABLE formerEarlyRecording;
+                    """)
+        }
         return migrator
     }
 }

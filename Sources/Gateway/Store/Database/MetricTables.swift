@@ -43,7 +43,8 @@ struct MetricTables {
     }
 
     private func put(_ point: MetricPoint, ofID id: Int64, _ verb: String) throws {
-        try database.cachedStatement(sql: "\(verb) INTO metricPoint VALUES (?, ?, ?, ?, ?, ?)").execute(
+        let columns = "series, minute, count, sum, minimum, maximum"
+        try database.cachedStatement(sql: "\(verb) INTO metricPoint (\(columns)) VALUES (?, ?, ?, ?, ?, ?)").execute(
             arguments: [id, point.minute, point.count, point.sum, point.minimum, point.maximum])
     }
 

@@ -9,7 +9,7 @@ struct Outbox {
     /// Makes sure that every event is kept for these receivers until they took it, and forgets other receivers' entries.
     func setTargets(_ targets: [String]) throws {
         try database.execute(sql: "DELETE FROM target")
-        for target in targets { try database.execute(sql: "INSERT OR IGNORE INTO target VALUES (?)", arguments: [target]) }
+        for target in targets { try database.execute(sql: "INSERT OR IGNORE INTO target (name) VALUES (?)", arguments: [target]) }
         try database.execute(sql: "DELETE FROM outbox WHERE target NOT IN (SELECT name FROM target)")
     }
 

@@ -18,7 +18,10 @@ struct ParticipantRecordings {
         try database.execute(sql: Self.update, arguments: arguments + participant.arguments)
         if database.changesCount == 0 {
             try database.execute(
-                sql: "INSERT OR REPLACE INTO earlyRecording VALUES (?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT OR REPLACE INTO earlyRecording (state, bucket, prefix, stageARN, sessionID, participantID)
+                        VALUES (?, ?, ?, ?, ?, ?)
+                    """,
                 arguments: arguments + participant.arguments)
         }
     }
