@@ -45,6 +45,20 @@ struct PredecessorRequestTests {
         #expect(passed.withLock { $0.isEmpty })
     }
 
+    /// OBS ends the association, and with it the old process's last stream, before it sends its DELETE.
+    @Test func `DELETE of a session whose process is gone is answered as of one that has ended`() throws {
+        defer { stop() }
+        let alone = try TestGateway { ($0.generation, $0.sessionKey) = (2, Secret("handed over")) }
+        defer { alone.stop() }
+        let session = try #require(old.post(EndpointTests.offer, token: "alice").headers["Location"])
+        func answer(_ method: HTTPMethod, _ token: String) -> HTTPResponse {
+            alone.request(method, session, headers: ["Authorization": "Bearer \(token)"])
+        }
+        #expect(answer(.delete, "alice").status == .ok)
+        #expect(answer(.delete, "mallory").status == .forbidden)
+        #expect(answer(.patch, "alice").status == .notFound)
+    }
+
     @Test func `a source has one rate, wherever its sessions are`() throws {
         defer { stop() }
         let session = try #require(old.post(EndpointTests.offer, token: "alice").headers["Location"])

@@ -142,10 +142,13 @@ public final class WHIPEndpoint {
         do throws(Refusal) {
             guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
             try context.transport.checkPassedOn(request, id)
+            let isOfThisNode = home.node == context.transport.configuration.node
             let isTaken =
-                home.node == context.transport.configuration.node
-                ? predecessor(request, respond) : proxy?.pass(request, id, toNode: home.node, respond) ?? false
-            guard isTaken else { throw Refusal(.unknownSession) }
+                isOfThisNode ? predecessor(request, respond) : proxy?.pass(request, id, toNode: home.node, respond) ?? false
+            if isTaken { return }
+            // Its process is gone, and the session with it: the encoder only tidies up.
+            guard isOfThisNode, request.method == .delete else { throw Refusal(.unknownSession) }
+            respond(HTTPResponse(.ok))
         } catch {
             // A GET of what is not there, or somebody else's, says as little as one without a token.
             respond(request.method == .get ? HTTPResponse(.noContent) : error.response())
