@@ -43,7 +43,7 @@ struct HandoverMachineTests {
         .tellPredecessor(isSucceeded: true), .send(.yours), .tellPredecessors, .log(.handedOver), .outlive, .tellProgress,
     ]) { $0.workerDone(step: 2) }
 
-    private static let parted = Step([.clear]) { $0.closed(isDrained: false) }
+    private static let parted = Step([.clear, .wake(after: HandoverMachine.farewell)]) { $0.closed(isDrained: false) }
     private static let resuming: [Action] = [
         .tellPredecessor(isSucceeded: false), .resumeStore, .admit(true), .comeBack, .resumeWorkers,
     ]
@@ -73,6 +73,14 @@ struct HandoverMachineTests {
     @Test(arguments: 3..<wholeWay.count)
     func `a successor that dies on its way gives everything back`(after steps: Int) {
         let machine = machine(after: Self.way(steps) + [Self.parted, Self.gone, Self.back])
+        #expect(machine.obstacle == nil)
+    }
+
+    /// As one that was stopped, or waits for a disk: nothing of the store is answered meanwhile, and nothing told why.
+    @Test(arguments: 3..<wholeWay.count)
+    func `one that is given up and does not end is named, and awaited all the same`(after steps: Int) {
+        let named = Step([.log(.lingers(process: 42))]) { $0.timePassed() }
+        let machine = machine(after: Self.way(steps) + [Self.parted, named, Self.gone, Self.back])
         #expect(machine.obstacle == nil)
     }
 

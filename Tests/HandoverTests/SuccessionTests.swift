@@ -1,4 +1,6 @@
+import Dispatch
 import EventLoop
+import HandoverCodec
 import Sockets
 import TestSupport
 import Testing
@@ -40,6 +42,37 @@ struct SuccessionTests {
         let successor = try SuccessorThread(of: bench, until: .inPlace)
         #expect(bench.loop.run(until: { successor.isOver }, within: .seconds(120)))
         #expect(throws: HandoverError.gone) { try successor.found.get() }
+    }
+
+    /// It may end at any moment: what is asked next finds no socket, and said "Broken pipe".
+    @Test func `a predecessor that has ended when more is asked of it is gone`() throws {
+        let (directory, closed) = (try TemporaryDirectory(), DispatchSemaphore(value: 0))
+        let listener = try MessageSocket.listen(at: Succession.path(in: directory.path))
+        let found = Lock<Result<Int, any Error>?>(nil)
+        let thread = try WorkerThread.start(name: "successor") { [path = directory.path] in
+            let result: Result<Int, any Error> = Result {
+                let succession = try Succession(directory: path)
+                closed.wait()
+                return try succession.prepare().reservations.count
+            }
+            found.withLock { $0 = result }
+        }
+        defer { thread.join() }
+        defer { closed.signal() }
+        try #require(MessageSocket.waitForMessage(on: listener, within: .seconds(60)))
+        try answerAndEnd(try #require(MessageSocket.accept(from: listener)))
+        closed.signal()
+        thread.join()
+        #expect(throws: HandoverError.gone) { try found.withLock { $0 }?.get() }
+    }
+
+    /// Reads what it is greeted with, makes its offer, and closes the connection.
+    private func answerAndEnd(_ connection: OwnedDescriptor) throws {
+        try #require(MessageSocket.waitForMessage(on: connection, within: .seconds(60)))
+        _ = try DescriptorMessage.receive(over: connection)
+        let offer = HandoverMessage.offer(HandoverOffer(generation: 0, workers: 2, descriptors: 0, sessionKey: []))
+        for frame in MessageFrames.cut(try #require(MessageCodec.encode(offer))) { try frame.send(over: connection) }
+        MessageSocket.shutDown(connection)
     }
 
     @Test func `where nobody runs there is nobody to ask`() throws {

@@ -17,6 +17,21 @@ struct SuccessorProcessTests {
         withExtendedLifetime(successor) {}
     }
 
+    private static let ends: [(String, SuccessorProcess.Failure?)] = [
+        ("exit 3", .status(3)), ("kill -9 $$", .signal(9)), ("exit 0", nil),
+    ]
+
+    @Test(.timeLimit(.minutes(10)), arguments: ends)
+    func `is told of where it does not end well`(script: String, failure: SuccessorProcess.Failure?) throws {
+        let loop = try EventLoop()
+        var told: [SuccessorProcess.Failure] = []
+        let successor = SuccessorProcess(loop: loop, arguments: ["sh", "-c", script]) { told.append($1) }
+        let process = try successor.start()
+        #expect(loop.run(until: { kill(process, 0) < 0 }, within: .seconds(60)))
+        #expect(told == (failure.map { [$0] } ?? []))
+        withExtendedLifetime(successor) {}
+    }
+
     /// As libraries open them that do not think of other programs: libcurl's connections.
     @Test(.timeLimit(.minutes(10)))
     func `has no descriptor of this one's that is not closed by itself`() throws {

@@ -71,6 +71,8 @@ extension HandoverMachine {
         case began(process: Int32)
         case handedOver
         case rolledBack
+        /// A successor that was given up has not ended: nothing that needs the store is answered before it has.
+        case lingers(process: Int32)
         case storeNotResumed(StoreError)
     }
 }

@@ -22,7 +22,9 @@ public struct HandoverMachine: Sendable {
         /// Our leases are being told, and our workers stop reading.
         case leaving(Int32)
         case succeeded(Aftermath)
-        /// The connection is over, and the successor may still live: what it has is still its own.
+        /// The connection is over before the successor got our place, and it may still live: what it has is still its own.
+        case givenUp(Int32)
+        /// The same of one that serves.
         case parting
         /// The successor is gone, and the store opens its files again.
         case returning
@@ -109,23 +111,26 @@ public struct HandoverMachine: Sendable {
         case .asked, .offered:
             state = .alone
             return [.clear, .forgetConnection, .log(.rolledBack)]
-        case .suspending, .suspended, .closing, .leaving:
-            state = .parting
-            return [.clear]
+        case .suspending(let process), .suspended(let process), .closing(let process), .leaving(let process):
+            state = .givenUp(process)
+            return [.clear, .wake(after: Self.farewell)]
         case .succeeded(let aftermath):
             state = aftermath.isTerminating || aftermath.isBypassed || isDrained ? .ending : .parting
             if aftermath.isTerminating || isDrained { return [.clear, .terminate] }
             // A successor that serves and has closed all the same keeps listeners and store: we cannot come back.
             return [.clear, aftermath.isBypassed ? .abandon : .wake(after: Self.farewell)]
-        case .alone, .parting, .returning, .ending: return []
+        case .alone, .givenUp, .parting, .returning, .ending: return []
         }
     }
 
     /// The successor has ended, after `closed`: whatever it had is ours again, and was never closed here.
     public mutating func gone() -> [Action] {
-        guard case .parting = state else { return [] }
-        state = .returning
-        return [.wake(after: nil), .forgetConnection] + resume()
+        switch state {
+        case .givenUp, .parting:
+            state = .returning
+            return [.wake(after: nil), .forgetConnection] + resume()
+        default: return []
+        }
     }
 
     // MARK: - What this node does
@@ -163,7 +168,7 @@ public struct HandoverMachine: Sendable {
     public func terminated() -> [Action] {
         switch state {
         case .asked, .offered, .suspending, .suspended, .closing, .leaving: [.close]
-        case .alone, .succeeded, .parting, .returning, .ending: []
+        case .alone, .succeeded, .givenUp, .parting, .returning, .ending: []
         }
     }
 
@@ -176,6 +181,8 @@ public struct HandoverMachine: Sendable {
     public mutating func timePassed() -> [Action] {
         switch state {
         case .asked, .offered, .suspending, .suspended, .closing, .leaving: return [.close]
+        // It has our files, and we cannot do without them: whoever runs this node has to end it.
+        case .givenUp(let process): return [.log(.lingers(process: process))]
         case .parting:
             state = .ending
             return [.abandon]

@@ -72,7 +72,7 @@ public final class Succession {
 
     private static func send(_ message: HandoverMessage, over socket: OwnedDescriptor) throws {
         guard let encoded = MessageCodec.encode(message) else { throw HandoverError.unexpected }
-        for frame in MessageFrames.cut(encoded) { try frame.send(over: socket) }
+        try asking { for frame in MessageFrames.cut(encoded) { try frame.send(over: socket) } }
     }
 
     private static func receive(
@@ -80,9 +80,16 @@ public final class Succession {
     ) throws -> (HandoverMessage, [OwnedDescriptor]) {
         while true {
             guard MessageSocket.waitForMessage(on: socket, within: patience) else { throw HandoverError.late }
-            guard let frame = try DescriptorMessage.receive(over: socket) else { throw HandoverError.gone }
+            guard let frame = try asking({ try DescriptorMessage.receive(over: socket) }) else { throw HandoverError.gone }
             guard let (bytes, descriptors) = try frames.append(frame) else { continue }
             return (try MessageCodec.decode(HandoverMessage.self, from: bytes), descriptors)
+        }
+    }
+
+    /// The running process is gone, whichever call finds it out.
+    private static func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        do { return try body() } catch let error as SystemError where error.code == EPIPE || error.code == ECONNRESET {
+            throw HandoverError.gone
         }
     }
 

@@ -308,6 +308,13 @@ final class NodeHandover {
         case .began(let process): Log.event(.info, "handover_began", ["process": .integer(Int(process))])
         case .handedOver: Log.event(.info, "handed_over", ["live": live])
         case .rolledBack: Log.event(.warning, "handover_rolled_back", ["live": live])
+        case .lingers(let process):
+            Log.event(
+                .error, "handover_waits",
+                [
+                    "process": .integer(Int(process)),
+                    "hint": "it has not taken this one's place and still runs: the admin listener waits for its end (kill -9)",
+                ])
         case .storeNotResumed(let error): Log.event(.error, "store_not_resumed", ["because": .string("\(error)")])
         }
     }
