@@ -16,8 +16,9 @@ struct Serve: ParsableCommand {
     var takeOver = false
 
     func run() throws {
-        Signals.endWhileStarting()
-        DescriptorLimit.raise()
+        Signals.beginStart()
+        Descriptors.fillStandardOnes()
+        Descriptors.raiseLimit()
         let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
         let configuration = try source.read()
         guard !takeOver || !configuration.cluster.isConfigured else {

@@ -14,12 +14,25 @@ struct Signals {
             loop.watchSignal(SIGHUP) { node.reload(because: "SIGHUP") },
             loop.watchSignal(SIGUSR2) { node.startSuccessor() },
         ]
+        Self.hold(SIG_UNBLOCK)
     }
 
-    /// Lets SIGTERM and SIGINT end the process while it still starts; `init(to:)` replaces this. To the first process of a container
-    /// the kernel delivers no signal that it has no handler for: its engine would wait out the grace, and then kill a node that serves.
-    static func endWhileStarting() {
+    /// While the process starts SIGTERM and SIGINT end it, SIGHUP waits for `init(to:)`, and SIGUSR2 asks for what begins anyway.
+    ///
+    /// To the first process of a container the kernel delivers no signal that it has no handler for: its engine would wait out the
+    /// grace, and then kill a node that serves.
+    static func beginStart() {
+        hold(SIG_BLOCK)
+        signal(SIGUSR2, SIG_IGN)
         guard getpid() == 1 else { return }
         for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
+    }
+
+    /// SIGHUP, which would end a process that watches for none. Threads that begin meanwhile never hear of it.
+    private static func hold(_ how: CInt) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGHUP)
+        pthread_sigmask(how, &signals, nil)
     }
 }
