@@ -57,6 +57,9 @@ struct PredecessorRequestTests {
         #expect(answer(.delete, "alice").status == .ok)
         #expect(answer(.delete, "mallory").status == .forbidden)
         #expect(answer(.patch, "alice").status == .notFound)
+        let later = try #require(alone.post(EndpointTests.offer, token: "alice").headers["Location"])
+        let early = old.request(.delete, later, headers: ["Authorization": "Bearer alice"])
+        #expect(early.status == .notFound, "of one that took this one's place, which may live")
     }
 
     @Test func `a source has one rate, wherever its sessions are`() throws {

@@ -147,12 +147,17 @@ public final class WHIPEndpoint {
                 isOfThisNode ? predecessor(request, respond) : proxy?.pass(request, id, toNode: home.node, respond) ?? false
             if isTaken { return }
             // Its process is gone, and the session with it: the encoder only tidies up.
-            guard isOfThisNode, request.method == .delete else { throw Refusal(.unknownSession) }
+            guard isOfThisNode, isOlder(home), request.method == .delete else { throw Refusal(.unknownSession) }
             respond(HTTPResponse(.ok))
         } catch {
             // A GET of what is not there, or somebody else's, says as little as one without a token.
             respond(request.method == .get ? HTTPResponse(.noContent) : error.response())
         }
+    }
+
+    /// Whether a process before this one made it, whose generation is one of the 31 before.
+    private func isOlder(_ home: SessionIdentifier.Home) -> Bool {
+        (1..<32).contains((context.transport.configuration.generation &- home.generation) % 64)
     }
 
     /// GET with the session's token: empty while it lives, and for a minute after its end why.
