@@ -100,6 +100,13 @@ struct SourceHealthTests {
         #expect(health.level(at: now) == level)
     }
 
+    /// As on a way that carries nine tenths of it.
+    @Test(arguments: [(8.0, SourceHealth.Level.well), (12, .poor)])
+    func `media that comes later and later is poor from a second on`(seconds: Double, level: SourceHealth.Level) {
+        let (health, now) = health(seconds: seconds, rate: 0.9)
+        #expect(health.level(at: now) == level)
+    }
+
     @Test func `pictures that stand still for half a second are still, whatever sound does`() {
         let (health, now) = health(seconds: 3)
         #expect(health.level(at: now + .milliseconds(490)) == .well)

@@ -1,14 +1,14 @@
 import StageHub
 import Wire
 
-/// The last two seconds of one encoder's media, as the choice between two sees them. A value without clock.
+/// The last two seconds of one encoder's media, and how late it is, as the choice between two sees them. A value without clock.
 ///
 /// Pictures decide where there are any, sound where there are none.
 struct SourceHealth {
     enum Level: Int, Comparable {
         /// Nothing has come for half a second.
         case still
-        /// Media time lags behind the clock, pictures or sound are missing, or it came too lately to be known.
+        /// It comes too late or too slowly, pictures or sound are missing, or it came too lately to be known.
         case poor
         case well
 
@@ -20,6 +20,11 @@ struct SourceHealth {
         var advancedAt: MonotonicTime
         /// From one frame to the next, the last ones most. Nanoseconds.
         var interval: Int64 = 0
+        /// Of (arrival − media time).
+        var delays = LowerEnvelope()
+
+        /// How much later the newest came than what was fastest within the last minute. Nanoseconds.
+        var lag: Int64 { delays.minimum.map { advancedAt.nanoseconds &- newest &- $0 } ?? 0 }
 
         /// - Returns: whether frames are missing before this one.
         mutating func advance(to mediaTime: Int64, at now: MonotonicTime) -> Bool {
@@ -28,7 +33,9 @@ struct SourceHealth {
             guard step > 0 || step < -SourceHealth.window.nanoseconds else { return false }
             let isMissing = interval > 0 && step > max(SourceHealth.missingIntervals * interval, SourceHealth.leastMissing)
             if step > 0, !isMissing { interval = interval == 0 ? step : (7 * interval + step) / 8 }
+            if step < 0 { delays = LowerEnvelope() }
             (newest, advancedAt) = (mediaTime, now)
+            delays.observe(now.nanoseconds &- mediaTime, at: now)
             return isMissing
         }
     }
@@ -49,6 +56,8 @@ struct SourceHealth {
     static let patience = Duration.milliseconds(500)
     /// Sound comes in batches from the transcoder, and every 400 ms from an encoder that is silent by DTX.
     static let soundPatience = Duration.seconds(1)
+    /// A way that is a little too narrow makes media later and later, at nearly its rate.
+    private static let longestLag = Duration.seconds(1)
     /// Less than that is not judged by its rate.
     private static let knownAfter = Duration.seconds(1)
     private static let markInterval = Duration.milliseconds(250)
@@ -89,6 +98,7 @@ struct SourceHealth {
         if now - lead.advancedAt >= ownPatience { return .still }
         if let audio, now - audio.advancedAt >= Self.soundPatience { return .poor }
         if let missedAt, now - missedAt < Self.window { return .poor }
+        if lead.lag > Self.longestLag.nanoseconds { return .poor }
         return keepsItsRate(lead) ? .well : .poor
     }
 
