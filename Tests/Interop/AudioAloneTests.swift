@@ -26,6 +26,19 @@ extension Interop {
             gateway.stop()
         }
 
+        /// Browsers play nothing of an element whose picture has not begun.
+        @Test(.timeLimit(.minutes(10)))
+        func `sound alone is played by the watch page`() throws {
+            let gateway = try Gateway()
+            let client = try WHIPClient.aiortc(gateway, seconds: Encoder.untilStopped, environment: ["VIDEO=later"])
+            let browser = try ProgramRun([
+                WHIPClient.python, WHIPClient.script("watch_sound.py"), try #require(gateway.quickstart.watchURL),
+            ])
+            #expect(browser.status(within: .seconds(400)) == 0 && browser.output.contains("plays, 0 wide"), "\(browser.output)")
+            client.kill()
+            gateway.stop()
+        }
+
         /// One publish: audio alone, pictures, muted, pictures again. The router is told, and whoever watches sees them.
         @Test(.timeLimit(.minutes(10)), arguments: ["aiortc", "Chromium"])
         func `video that follows is seen at the router and by WHEP`(_ name: String) throws {

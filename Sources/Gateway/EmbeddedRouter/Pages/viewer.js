@@ -50,8 +50,12 @@ export class Viewer {
     const stream = new MediaStream();
     peer.ontrack = ({ track, receiver }) => {
       receiver.jitterBufferTarget = 0;
-      stream.addTrack(track);
-      this.video.srcObject = stream;
+      const play = () => {
+        stream.addTrack(track);
+        if (this.video.srcObject !== stream) this.video.srcObject = stream;
+      };
+      // Browsers play no sound beside a picture that has not begun: its publisher may send sound alone.
+      if (track.muted) track.addEventListener("unmute", play, { once: true }); else play();
     };
     peer.onconnectionstatechange = () => this.changed(peer);
     peer.addTransceiver("video", { direction: "recvonly" });
