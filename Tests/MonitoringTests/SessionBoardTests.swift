@@ -37,6 +37,18 @@ struct SessionBoardTests {
         #expect(bench.exposition.contains(#"stagedoor_session_end_total{protocol="rtmp",reason="b_frames"} 1"#))
     }
 
+    @Test func `its story has every silence of a track, and of many the latest`() throws {
+        let bench = try MonitoringBench()
+        let publication = try bench.publish()
+        for isMuted in [true, false, true] { publication.muteChanged(.video, isMuted: isMuted) }
+        let record = try #require(bench.board.session(id: "s-p1"))
+        #expect(record.steps.map(\.name) == ["accepted", "granted", "videoMuted", "videoUnmuted", "videoMuted"])
+        for number in 0..<100 { publication.muteChanged(.audio, isMuted: number % 2 == 0) }
+        #expect(record.steps.count == 2 + 32 && record.steps.last?.name == "audioUnmuted")
+        publication.end(.closed)
+        #expect(record.steps.contains { $0.name == "ended" })
+    }
+
     @Test func `warnings stand in the story, one for each rule, and are counted`() throws {
         let bench = try MonitoringBench()
         let publication = try bench.publish()

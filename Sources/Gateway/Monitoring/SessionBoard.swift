@@ -134,7 +134,7 @@ private final class SessionWatch: MediaSink {
     func publishStarted() { record.noteStarted() }
 
     func muteChanged(_ track: TrackID, isMuted: Bool) {
-        record.note(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
+        record.noteMute(isMuted ? "\(track.kind)Muted" : "\(track.kind)Unmuted", at: wallNow())
     }
 
     func ended(_ reason: SessionEnd) { board.ended(record, reason) }

@@ -21,6 +21,8 @@ public final class SessionRecord: Sendable {
 
     private struct Content {
         var steps: [PublishStep]
+        /// When tracks fell silent and went on: the latest ones.
+        var mutes: [PublishStep] = []
         var warnings: [SessionWarning] = []
         var layers: [VideoLayer] = []
         /// The latest ones.
@@ -43,7 +45,10 @@ public final class SessionRecord: Sendable {
     public var isOnStage: Bool { if case .encoder = grant.redundancy { false } else { true } }
     /// The stage sees it, and enough media has come for a PUBLISH_STARTED: metrics count it from then on.
     var isPublishing: Bool { isOnStage && content.withLock { $0.hasStarted } }
-    public var steps: [PublishStep] { content.withLock { $0.steps } }
+    /// In the order of time.
+    public var steps: [PublishStep] {
+        content.withLock { content in (content.steps + content.mutes).sorted { $0.time < $1.time } }
+    }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
     /// Of its video, best first, as the publication last told of them; their rates are in samples.
@@ -58,6 +63,14 @@ public final class SessionRecord: Sendable {
         content.withLock { content in
             guard content.steps.count < Self.maximumSteps, !content.steps.contains(where: { $0.name == name }) else { return }
             content.steps.append(PublishStep(name, at: time))
+        }
+    }
+
+    /// Notes that a track fell silent or went on, every time; the oldest are forgotten.
+    func noteMute(_ name: String, at time: WallTime) {
+        content.withLock { content in
+            if content.mutes.count >= Self.maximumMutes { content.mutes.removeFirst() }
+            content.mutes.append(PublishStep(name, at: time))
         }
     }
 
@@ -99,6 +112,7 @@ public final class SessionRecord: Sendable {
     }
 
     private static let maximumSteps = 32
+    private static let maximumMutes = 32
     private static let maximumSwitches = 32
     /// More than the media contract has rules.
     private static let maximumWarnings = 32

@@ -139,5 +139,5 @@ const switchFacts = ({ switches = [] }) => switches.map(({ time, encoder, reason
   [`encoder ${encoder} at ${time}`, `${words(reason)}${gapMilliseconds === undefined ? '' : `, a gap of ${gapMilliseconds} ms`}`]);
 
 function showSteps(list, steps) {
-  keyed(list, steps, step => step.step, step => make('li', {}, words(step.step), make('time', { datetime: step.time }, `+${step.milliseconds} ms`)));
+  keyed(list, steps, step => `${step.step} ${step.time}`, step => make('li', {}, words(step.step), make('time', { datetime: step.time }, `+${step.milliseconds} ms`)));
 }
