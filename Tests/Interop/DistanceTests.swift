@@ -45,6 +45,28 @@ extension Interop {
             gateway.stop()
         }
 
+        /// Each request is answered, however many there are for one packet.
+        @Test(.timeLimit(.minutes(10)))
+        func `far away an encoder is not asked again before its answer can have come`() throws {
+            let path = try DistantPath(delay: .milliseconds(120), seed: 4)
+            let gateway = try Gateway(configuration: path.advertisement)
+            try path.lead(udpTo: gateway.mediaPort)
+            let client = try Self.passive(seconds: Encoder.untilStopped, at: gateway)
+            expect("the encoder is connected", within: .seconds(60)) { client.output.contains("connected") }
+            try path.tell("loss 5 up")
+            letPass(.seconds(6))
+            try path.tell("loss 0")
+            try Self.awaitMedia(60, at: gateway)
+            client.send(SIGUSR2)
+            #expect(client.status(within: .seconds(60)) == 0, "\(client.output) \(gateway.log.suffix(2_000))")
+            let asked = try gateway.metrics().sum("stagedoor_nack_sent_total")
+            let media = try #require(try gateway.endedSessions().first).media.video
+            print("240 ms away: asked \(asked) times, \(media)")
+            // In 100 ms each, as without any idea of the way, it would be three times.
+            #expect(media.recovered > 0 && asked <= 2.5 * Double(media.recovered + media.lost), "\(asked) \(media)")
+            gateway.stop()
+        }
+
         @Test(.timeLimit(.minutes(10)))
         func `an outage of 12 s ends no publish`() throws {
             let path = try DistantPath()
