@@ -125,19 +125,18 @@ struct LossTracker {
         lost += before - missing.count
     }
 
-    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then one try in a little more than a round trip,
-    /// 5 at most.
+    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then 5 tries at most, as long as an answer is in time.
     /// - Parameter known: the round trip, until an answer tells it.
     mutating func due(at now: MonotonicTime, knowing known: Duration? = nil, into numbers: inout [UInt16]) {
         expire(at: now)
         guard !missing.isEmpty, let highest else { return }
-        // Half of the answers take longer than the mean.
-        let pause = (roundTrip ?? known).map { max(Self.shortestPause, $0 * 5 / 4) } ?? Self.assumedPause
+        let way = roundTrip ?? known
+        let (pause, last) = (way.map(Self.pause) ?? Self.assumedPause, Self.maximumLateness - (way ?? .zero))
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]
             guard packet.tries < Self.maximumTries else { continue }
             if let askedAt = packet.askedAt {
-                guard now - askedAt >= pause else { continue }
+                guard now - askedAt >= pause, now - packet.noticedAt <= last else { continue }
             } else {
                 guard now - packet.noticedAt >= Self.reorderTime || highest - packet.sequenceNumber >= 3 else { continue }
                 missing[index].firstAskedAt = now
@@ -146,6 +145,12 @@ struct LossTracker {
             missing[index].tries += 1
             numbers.append(UInt16(truncatingIfNeeded: packet.sequenceNumber))
         }
+    }
+
+    /// Between two requests for a packet: a quarter more than the mean, since half of the answers take longer than that; on a long way
+    /// no more than leaves a second answer its time.
+    private static func pause(on way: Duration) -> Duration {
+        max(shortestPause, min(way, .milliseconds(50)), min(way * 5 / 4, maximumLateness * 9 / 10 - way))
     }
 
     /// How many were lost since the last call: beyond NACK there is only a keyframe.
