@@ -20,6 +20,18 @@ extension Interop {
             platform.stop()
         }
 
+        /// As of a data directory, or a variable, that was copied with the rest.
+        @Test(.timeLimit(.minutes(10)))
+        func `of two nodes that have one name it is told`() throws {
+            let platform = try Platform(1)
+            let double = try platform.double(of: 0)
+            expect("one of them finds the other's record\n\(double.log)", within: .seconds(60)) {
+                [platform.nodes[0], double].contains { $0.count(of: "cluster_name_taken") == 1 }
+            }
+            double.stop()
+            platform.stop()
+        }
+
         @Test(.timeLimit(.minutes(10)))
         func `twelve publish over three nodes, whoever comes first, and end through any`() throws {
             // What a node passes on comes from 127.0.0.1, in the name of the publisher's own address.

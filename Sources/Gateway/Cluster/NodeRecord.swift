@@ -3,6 +3,8 @@ import JSON
 /// What a node tells the others of itself with its heartbeat.
 public struct NodeRecord: Hashable, Sendable {
     public var id: String
+    /// Tells the process that wrote it from any other; empty of versions that tell none.
+    public var process = ""
     /// Where other nodes reach it.
     public var nodeURL = ""
     /// Where encoders and browsers reach it.
@@ -17,13 +19,17 @@ public struct NodeRecord: Hashable, Sendable {
     public var viewers: Set<String> = []
 
     public init(id: String) { self.id = id }
+
+    /// Whether another process than `own`'s has told this of itself under the same name.
+    public func isRival(of own: NodeRecord) -> Bool { id == own.id && !process.isEmpty && process != own.process }
 }
 
 extension NodeRecord {
     /// Load in hundredths, so that a record changes when it matters.
     var text: String {
         let json: JSONValue = [
-            "node": .string(nodeURL), "public": .string(publicURL), "load": .integer(Int64(max(0, min(10, load)) * 100)),
+            "process": .string(process), "node": .string(nodeURL), "public": .string(publicURL),
+            "load": .integer(Int64(max(0, min(10, load)) * 100)),
             "publishers": .integer(Int64(publishers)), "draining": .bool(isDraining),
             "routers": .array(routers.sorted().map { .string($0) }),
             "viewers": .array(viewers.sorted().prefix(Self.maximumViewers).map { .string($0) }),
@@ -35,6 +41,7 @@ extension NodeRecord {
     init(id: String, parsing text: String) {
         self.init(id: id)
         guard let json = try? JSONValue(parsing: text) else { return }
+        process = json["process"]?.string ?? ""
         (nodeURL, publicURL) = (json["node"]?.string ?? "", json["public"]?.string ?? "")
         load = Double(Self.possibleLoad.clamping(json["load"]?.integer)) / 100
         publishers = Int(Self.possiblePublishers.clamping(json["publishers"]?.integer))

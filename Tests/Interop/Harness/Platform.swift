@@ -71,6 +71,9 @@ final class Platform {
     /// Starts a node again that has ended.
     func restart(_ node: Int) throws { nodes[node] = try start(node, data: nodes[node].data) }
 
+    /// Another process with a node's configuration, and a data directory of its own.
+    func double(of node: Int) throws -> Gateway { try start(node) }
+
     /// One more node, at the end of the list.
     func add() throws { nodes.append(try start(nodes.count)) }
 

@@ -4,6 +4,7 @@ import EmbeddedRouter
 import EventLoop
 import GatewayLogging
 import GatewayMetrics
+import OpenSSL
 import Redis
 import RouterForwarding
 import Settings
@@ -36,6 +37,8 @@ final class ClusterService: NodeService {
     private let reported: Reported
     private var reports: TimerWatch?
     private var known: Set<String> = []
+    /// Another process of our name was told of once.
+    private var hasToldOfRival = false
 
     init(
         loop: EventLoop, cluster: ClusterContext, addresses: Addresses, metrics: MetricsRegistry, _ reported: Reported
@@ -43,6 +46,7 @@ final class ClusterService: NodeService {
         node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
         (self.cluster, self.reported) = (cluster, reported)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)
+        node.record.process = String(hexadecimal: Random.bytes(count: 8))
         node.onStateChange = { [unowned self] in changed($0) }
         node.onWritesChange = { [unowned self] in writesChanged($0) }
         ClusterMetrics.register(cluster, in: metrics)
@@ -101,10 +105,23 @@ final class ClusterService: NodeService {
     }
 
     private func noteNodes() {
-        let nodes = Set(cluster.leases.nodes.map(\.id))
+        let records = cluster.leases.nodes
+        let nodes = Set(records.map(\.id))
         for node in nodes.subtracting(known).sorted() { Log.event(.info, "cluster_node_joined", ["node": .string(node)]) }
         for node in known.subtracting(nodes).sorted() { Log.event(.warning, "cluster_node_left", ["node": .string(node)]) }
         known = nodes
+        if !hasToldOfRival, records.contains(where: { $0.isRival(of: node.record) }) { tellOfRival() }
+    }
+
+    /// Each of two nodes of one name takes the other's leases and sessions for its own.
+    private func tellOfRival() {
+        hasToldOfRival = true
+        Log.event(
+            .error, "cluster_name_taken",
+            [
+                "node": .string(node.record.id),
+                "hint": "another node has this name: give each its own (cluster.node, or `node` in a copied data directory)",
+            ])
     }
 }
 
