@@ -35,6 +35,8 @@ extension Interop {
             let whip = try gateway.whipPublishers(1, clip: clip, seconds: 1)
             #expect(whip.status(within: .seconds(60)) == 1 && whip.output.contains("503"), "\(whip.output.suffix(500))")
             #expect(try gateway.live() == limit)
+            #expect(try gateway.admin("readyz").contains(#""failing":{"overload":"#), "balancers send encoders elsewhere")
+            #expect(try gateway.admin("metrics").contains("stagedoor_admission_closed{reason=\"overloaded\"} 1\n"))
             within.send(SIGINT)
             #expect(within.status(within: .seconds(60)) == 0, "\(within.output.suffix(500))")
             gateway.stop()

@@ -110,6 +110,10 @@ struct LoadGuardTests {
         bench.gate.publishBegan()
         #expect(!bench.gate.takesPublishes, "full")
         #expect(bench.gate.closure == nil, "which is no closure")
+        #expect(bench.isShown(.overloaded) && !bench.isShown(.noRouter), "and is told as one")
+        bench.gate.setClosed(true, because: .draining)
+        #expect(bench.isShown(.draining) && !bench.isShown(.overloaded))
+        bench.gate.setClosed(false, because: .draining)
         settings.maximumPublishers = 0
         bench.guarded.apply(settings)
         #expect(bench.gate.takesPublishes, "0 is no bound")

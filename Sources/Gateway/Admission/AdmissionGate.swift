@@ -61,6 +61,9 @@ public final class AdmissionGate: Authorizer {
     /// Whether a publish that comes now is let in, if its credential is good.
     public var takesPublishes: Bool { closure == nil && !isFull }
 
+    /// Whether new publishes are refused for that reason now. A node that is full is overloaded, whatever its machine could do.
+    public func isClosed(because reason: Closure) -> Bool { (closure ?? (isFull ? .overloaded : nil)) == reason }
+
     private var isFull: Bool { !hasRoom(beside: startingPublishes) }
 
     /// - Parameter starting: read before the number of live publishes: who goes live in between is counted twice, not left out.

@@ -185,7 +185,7 @@ struct ReadinessChecks: Sendable {
         [
             HealthEndpoints.Check("draining", failing: gate.isLeaving ? "the node goes away" : nil),
             HealthEndpoints.Check("cluster", failing: cluster?.fault.withLock { $0.words }),
-            HealthEndpoints.Check("overload", failing: gate.closure == .overloaded ? "new publishes are refused" : nil),
+            HealthEndpoints.Check("overload", failing: gate.isClosed(because: .overloaded) ? "new publishes are refused" : nil),
         ]
     }
 }

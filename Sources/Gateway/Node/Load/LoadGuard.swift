@@ -45,7 +45,7 @@ final class LoadGuard {
         for closure in AdmissionGate.Closure.allCases {
             metrics.reading(
                 "stagedoor_admission_closed", "1 while new publishes are refused for that reason.", ["reason": "\(closure)"]
-            ) { [gate] in gate.closure == closure ? 1 : 0 }
+            ) { [gate] in gate.isClosed(because: closure) ? 1 : 0 }
         }
         timer = loop.schedule(after: .seconds(1), repeating: .seconds(1), tolerance: .seconds(1)) { [unowned self] in look() }
         apply(settings)
