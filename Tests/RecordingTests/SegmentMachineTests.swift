@@ -80,6 +80,20 @@ struct SegmentMachineTests {
         #expect(script.runs(of: 2).isEmpty && script.goesOn(1))
     }
 
+    /// A reading may tell of the jump of the pictures' clock before a picture does.
+    @Test(arguments: [600, 3_600, -3_600] as [Int64])
+    func `a jump that a reading tells of first is one`(_ jump: Int64) {
+        var script = SegmentScript()
+        script.describeAudio()
+        script.play(seconds: 5, from: 1 << 40)
+        script.machine.soundMoved(by: jump * 90_000)
+        script.play(seconds: 5, from: 1 << 40 + (5 + jump) * 90_000)
+        script.finish()
+        #expect(script.segments.count { $0.isDiscontinuous } == 1)
+        #expect(script.goesOn(1) && script.goesOn(2))
+        #expect(abs(script.totalDuration.inSeconds - 10) < 0.1)
+    }
+
     /// A jump forward, back, and one that a gap explains.
     @Test(arguments: [(600.0, true), (-1, true), (-4, true), (-3_600, true), (1, false), (3, false)])
     func `goes on over jumps of the encoder's time`(_ jump: Double, _ isDiscontinuous: Bool) {

@@ -192,11 +192,8 @@ final class EncoderMedia {
     }
 
     /// Sound that waits was placed by the reading before. It goes with the new one, which knows more: first packets often come late.
-    /// Where both say quite another thing a clock has jumped, and what waits is of before.
     private func moveSound(from former: Int64?) {
-        guard !tracksShareClock, let former, let shift = audioShift else { return }
-        let step = shift &- former
-        if step.magnitude <= Self.largestCorrection { machine?.soundMoved(by: step) }
+        if !tracksShareClock, let former, let shift = audioShift { machine?.soundMoved(by: shift &- former) }
     }
 
     private var commonReading: Reading? {
@@ -230,8 +227,6 @@ final class EncoderMedia {
 
     /// Those that an AudioSpecificConfig has a number for lie between.
     private static let sampleRates = 7_350...96_000
-    /// As far as the timeline slews.
-    private static let largestCorrection: Int64 = 45_000
     /// Half a second of the contract's highest bitrate, in packets.
     private static let maximumPacketsBehindGap = 1_024
     private static let maximumFramesBehindGap = 64

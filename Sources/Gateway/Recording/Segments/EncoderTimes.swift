@@ -30,7 +30,13 @@ struct EncoderTimes {
 
     mutating func soundCame(until end: Int64) { lastAudioEnd = end }
 
-    mutating func soundMoved(by ticks: Int64) { lastAudioEnd = lastAudioEnd.map { $0 &+ ticks } }
+    /// - Returns: false where that would be a step that no gap explains: a clock has jumped, and what came is of before.
+    mutating func soundMoved(by ticks: Int64) -> Bool {
+        guard let end = lastAudioEnd.map({ $0 &+ ticks }) else { return true }
+        if isJump(to: end, from: end) { return false }
+        lastAudioEnd = end
+        return true
+    }
 
     /// A step that no gap explains: both tracks are looked at, because one alone may pause.
     /// - Parameter last: of the track that `time` is of.

@@ -119,10 +119,9 @@ struct SegmentMachine {
     /// Sound is later by this much than what told its times knew: so are those that follow.
     mutating func soundMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
+        guard phase == .waiting || times.soundMoved(by: ticks) else { return }
         pending.moveAudio(by: clock.samples(in: ticks))
-        guard phase == .running else { return }
-        times.soundMoved(by: ticks)
-        pending.removeAudio(before: clock.samples(in: beginning))
+        if phase == .running { pending.removeAudio(before: clock.samples(in: beginning)) }
     }
 
     /// What comes next has other numbers and times, or something is missing: a keyframe begins anew.
