@@ -9,7 +9,7 @@ import Wire
 /// What one publish brings, from blocks of the hub's packets to a recording's segments. Confined to the writer's thread.
 ///
 /// The recording's time is the video's RTP time. RTMP's audio shares it. WHIP's has a clock of its own: readings of the
-/// publication's timeline, about one a second, say what both clocks show at one moment.
+/// publication's timeline, about five a second, say what both clocks show at one moment.
 final class EncoderMedia {
     private struct Reading {
         var time: MonotonicTime

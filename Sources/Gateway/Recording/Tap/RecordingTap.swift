@@ -97,10 +97,11 @@ final class RecordingTap: SourceAudioSink {
         if keyframeRequests.take(at: now) { source.requestKeyframe(wanted) }
     }
 
-    /// About once a second and track: the writer ties both tracks' times together by it, and to the clock on the wall.
+    /// About once a block and track: the writer ties both tracks' times together by it, well before the first second is written,
+    /// and to the clock on the wall.
     private func readClock(of track: TrackID, at now: MonotonicTime) {
         let index = track.kind == .video ? 0 : 1
-        if let read = clockRead[index], now - read < Self.clockInterval { return }
+        if let read = clockRead[index], now - read < Self.handOverInterval { return }
         guard let timestamp = publication.timeline.timestamp(of: track, at: now), let block = room(at: now) else { return }
         clockRead[index] = now
         block.append(.clock(track.kind, time: now, timestamp: timestamp))
@@ -158,5 +159,4 @@ final class RecordingTap: SourceAudioSink {
     }
 
     private static let handOverInterval = Duration.milliseconds(200)
-    private static let clockInterval = Duration.seconds(1)
 }
