@@ -2,7 +2,7 @@ import Glibc
 
 /// What this machine calls itself.
 enum MachineName {
-    /// The kernel's word. Foundation asks name servers, and while these are away the control loop would wait for them, ten seconds.
+    /// The kernel's word. Foundation asks name servers, for which the control loop would wait ten seconds while they are away.
     static let current: String = {
         // Linux has 64 bytes at most; the last one here stays 0.
         var name = [CChar](repeating: 0, count: 65)
