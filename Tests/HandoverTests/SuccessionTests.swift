@@ -49,9 +49,9 @@ struct SuccessionTests {
         let (directory, closed) = (try TemporaryDirectory(), DispatchSemaphore(value: 0))
         let listener = try MessageSocket.listen(at: Succession.path(in: directory.path))
         let found = Lock<Result<Int, any Error>?>(nil)
-        let thread = try WorkerThread.start(name: "successor") { [path = directory.path] in
+        let thread = try WorkerThread.start(name: "successor") {
             let result: Result<Int, any Error> = Result {
-                let succession = try Succession(directory: path)
+                let succession = try Succession(directory: directory.path)
                 closed.wait()
                 return try succession.prepare().reservations.count
             }
