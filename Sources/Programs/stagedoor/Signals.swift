@@ -19,8 +19,8 @@ struct Signals {
 
     /// While the process starts SIGTERM and SIGINT end it, SIGHUP waits for `init(to:)`, and SIGUSR2 asks for what begins anyway.
     ///
-    /// To the first process of a container the kernel delivers no signal that it has no handler for: its engine would wait out the
-    /// grace, and then kill a node that serves.
+    /// To the first process of a container the kernel delivers no signal that it has no handler for: its engine would wait out
+    /// the grace, and then kill a node that serves.
     static func beginStart() {
         hold(SIG_BLOCK)
         signal(SIGUSR2, SIG_IGN)

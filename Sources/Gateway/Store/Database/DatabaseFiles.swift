@@ -93,8 +93,8 @@ enum DatabaseFile {
         }
     }
 
-    /// SQLite gives its journal and WAL the mode of the database, which therefore is made before SQLite sees it. One that is there
-    /// is not opened: to close it would free this process's locks on it (fcntl(2)).
+    /// SQLite gives its journal and WAL the mode of the database, which therefore is made before SQLite sees it. One that is
+    /// there is not opened: to close it would free this process's locks on it (fcntl(2)).
     private static func create(_ path: String) throws(StoreError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 || errno == EEXIST else { throw failure(of: path, errno) }
