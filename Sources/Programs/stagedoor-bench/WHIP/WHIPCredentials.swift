@@ -107,7 +107,8 @@ final class ControlAPIClient {
 
     private func signed(_ operation: String, _ body: [UInt8]) throws -> HTTPClientRequest {
         guard let host = URL(string: url), let name = host.host() else { throw Fault(description: "“\(url)” is no URL") }
-        let authority = host.port.map { "\(name):\($0)" } ?? name
+        let bracketed = name.contains(":") ? "[\(name)]" : name
+        let authority = host.port.map { "\(bracketed):\($0)" } ?? bracketed
         let stamp = CivilTime(EventLoop.wallNow()).iso8601Basic
         let scope = "\(stamp.prefix(8))/\(region)/ivs/aws4_request"
         let canonical = [
