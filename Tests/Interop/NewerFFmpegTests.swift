@@ -42,10 +42,20 @@ extension Interop {
             gateway.stop()
         }
 
-        static func publish(to quickstart: Quickstart, options: [String]) throws -> ProgramRun {
+        /// A DTLS record behind its handshake, as close_notify is one, made it wait for ever.
+        @Test(.timeLimit(.minutes(10)), arguments: [[], ["-whip_flags", "dtls_active"]])
+        func `ends where its publish by WHIP was ended before`(options: [String]) throws {
+            let gateway = try Gateway()
+            let encoder = try Self.publish(to: gateway.quickstart, options: options, size: "1920x1080")
+            #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)\n\(gateway.log.suffix(4_000))")
+            #expect(gateway.log.contains("SD-1043"))
+            gateway.stop()
+        }
+
+        static func publish(to quickstart: Quickstart, options: [String], size: String = "640x360") throws -> ProgramRun {
             let line = [
                 "ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-v", "info", "-re", "-f", "lavfi", "-i",
-                "testsrc2=s=640x360:r=30",
+                "testsrc2=s=\(size):r=30",
                 "-f", "lavfi", "-i", "sine=f=440:r=48000", "-t", "\(seconds)", "-c:v", "libx264", "-preset", "veryfast", "-tune",
                 "zerolatency", "-profile:v", "baseline", "-bf", "0", "-g", "60", "-b:v", "800k", "-pix_fmt", "yuv420p", "-c:a",
                 "libopus", "-ac", "2", "-b:a", "96k", "-f", "whip", "-authorization", try #require(quickstart.whipToken),

@@ -26,6 +26,19 @@ struct FarewellTests {
             })
     }
 
+    /// It would be the last that ffmpeg reads, and ffmpeg would stand still for ever.
+    @Test func `ffmpeg is told of no end by close_notify`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let client = try #require(try TestClient.connected("muxer", to: gateway, userAgent: "Lavf/63.1.102"))
+        client.sendFrame(isKeyframe: true)
+        #expect(eventually { gateway.output["muxer"]?.keyframes == 1 })
+        #expect(client.delete(at: gateway) == 200)
+        #expect(eventually { gateway.output["muxer"]?.ended != nil })
+        client.pump(within: 300)
+        #expect(!client.isClosedByPeer)
+    }
+
     @Test func `a session that ended in words has no farewell`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

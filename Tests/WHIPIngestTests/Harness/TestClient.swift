@@ -10,6 +10,7 @@ import Wire
 /// A whole WHIP client out of our own client parts: UDP sockets, checks, DTLS in either role, SRTP.
 final class TestClient {
     let token: String
+    private let userAgent: String
     let certificate: DTLSCertificate
     private(set) var answer: SessionDescription?
     private(set) var location = ""
@@ -37,8 +38,8 @@ final class TestClient {
 
     private static let sharedCertificate = Result { () throws(DTLSError) in try DTLSCertificate.make() }
 
-    init(token: String, isPassive: Bool = false) throws {
-        (self.token, self.isPassive) = (token, isPassive)
+    init(token: String, isPassive: Bool = false, userAgent: String = "") throws {
+        (self.token, self.isPassive, self.userAgent) = (token, isPassive, userAgent)
         certificate = try Self.sharedCertificate.get()
         sockets = [ClientSocket()]
     }
@@ -71,7 +72,8 @@ final class TestClient {
     func post(to gateway: TestGateway, fingerprint: [UInt8]? = nil, from source: String = "192.0.2.1:1000", worker: Int = 0)
         -> Int
     {
-        let response = gateway.post(offer(fingerprint: fingerprint), token: token, from: source, worker: worker)
+        let response = gateway.post(
+            offer(fingerprint: fingerprint), token: token, by: userAgent, from: source, worker: worker)
         guard response.status == .created, let answer = try? SessionDescription(parsing: response.body) else {
             return response.status.code
         }
@@ -235,8 +237,10 @@ final class TestClient {
     }
 
     /// POST, check, DTLS.
-    static func connected(_ token: String, to gateway: TestGateway, isPassive: Bool = false) throws -> TestClient? {
-        let client = try TestClient(token: token, isPassive: isPassive)
+    static func connected(
+        _ token: String, to gateway: TestGateway, isPassive: Bool = false, userAgent: String = ""
+    ) throws -> TestClient? {
+        let client = try TestClient(token: token, isPassive: isPassive, userAgent: userAgent)
         guard client.post(to: gateway) == 201, client.connectICE(), try client.connectDTLS() else { return nil }
         return client
     }

@@ -147,11 +147,13 @@ final class TestGateway: Sendable {
         return answers.withLock { $0 }.map { $0 ?? HTTPResponse(.internalServerError) }
     }
 
-    func post(_ offer: String, token: String, from source: String = "192.0.2.1:1000", worker: Int = 0) -> HTTPResponse {
+    func post(
+        _ offer: String, token: String, by userAgent: String = "", from source: String = "192.0.2.1:1000", worker: Int = 0
+    ) -> HTTPResponse {
         request(
-            .post, "/whip", headers: ["Content-Type": "application/sdp", "Authorization": "Bearer \(token)"],
-            body: Array(offer.utf8),
-            from: source, worker: worker)
+            .post, "/whip",
+            headers: ["Content-Type": "application/sdp", "Authorization": "Bearer \(token)", "User-Agent": userAgent],
+            body: Array(offer.utf8), from: source, worker: worker)
     }
 
     func stop() {

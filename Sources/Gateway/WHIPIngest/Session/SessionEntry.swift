@@ -1,5 +1,6 @@
 public import Admission
 import EventLoop
+import MediaContract
 public import Refusals
 import StageHub
 import Synchronization
@@ -78,6 +79,9 @@ public final class SessionEntry: Sendable {
 
 extension SessionEntry: TransportEntry {
     public var purpose: TransportPurpose { .publish }
+    /// After any DTLS record behind its handshake ffmpeg (8, 9) waits for a datagram of ours before each of its own, and so for
+    /// ever after the last. Without one it ends once its checks have gone unanswered for 30 s.
+    public var takesCloseNotify: Bool { EncoderFamily(product: userAgent) != .ffmpeg }
 
     public func reached(_ step: TransportStep, peer: SocketAddress) {
         switch step {

@@ -8,6 +8,8 @@ public enum TransportPurpose: Sendable, Hashable { case publish, subscribe }
 public protocol TransportEntry: AnyObject, Sendable {
     var transport: TransportState { get }
     var purpose: TransportPurpose { get }
+    /// Whether close_notify is the way to tell the peer of an end.
+    var takesCloseNotify: Bool { get }
     /// A step of the way to media was reached; told again when it is reached again.
     func reached(_ step: TransportStep, peer: SocketAddress)
     /// A check with one of its ufrags came whose integrity was wrong.
@@ -17,6 +19,8 @@ public protocol TransportEntry: AnyObject, Sendable {
 }
 
 extension TransportEntry {
+    public var takesCloseNotify: Bool { true }
+
     /// Finishes the session unless that is done: DELETE, expiry and its worker may meet here.
     func finishOnce(_ reason: SessionEnd) {
         if transport.takeFinish() { finish(reason) }

@@ -201,7 +201,8 @@ public final class PeerTransport {
         guard phase != .closed else { return }
         phase = .closed
         let isSilent = reason == .connectionLost && !path.isStream
-        var records = handshake.close(copies: isSilent ? 1 + Farewells.recordCount : 1)
+        let copies = isSilent ? 1 + Farewells.recordCount : 1
+        var records = handshake.close(copies: entry.takesCloseNotify ? copies : 0)
         if isSilent, records.count > 1 {
             // Nobody may be there to hear the first.
             port.context.sendToAll(.farewell(Array(records[1...]), path))
