@@ -95,11 +95,15 @@ struct EncoderAdviceTests {
         Picture(testDescription: "720p on a small stage", width: 1_280, height: 720, limit: 230_400, size: "640x360"),
         Picture(testDescription: "4K on a large stage", width: 3_840, height: 2_160, limit: 2_073_600, size: "1920x1080"),
         Picture(testDescription: "the least limit", width: 640, height: 360, limit: 25_600, size: "192x108"),
+        Picture(testDescription: "wide", width: 1_720, height: 720, limit: 921_600, size: "1482x620"),
+        Picture(testDescription: "4:3", width: 1_600, height: 1_200, limit: 921_600, size: "1108x830"),
+        Picture(testDescription: "3:4", width: 1_200, height: 1_600, limit: 921_600, size: "830x1106"),
+        Picture(testDescription: "square", width: 1_080, height: 1_080, limit: 921_600, size: "960x960"),
         Picture(testDescription: "too small", width: 90, height: 160, limit: 921_600, size: "720x1280"),
     ]
 
     @Test(arguments: pictures)
-    func `names a size that the stage takes, as upright as what is sent`(_ picture: Picture) {
+    func `names a size that the stage takes, in the shape of what is sent`(_ picture: Picture) {
         var (stream, rules) = (SyntheticStream(), ContractSettings())
         (stream.sps.width, stream.sps.height) = (picture.width, picture.height)
         rules.maximumResolution.limit = picture.limit

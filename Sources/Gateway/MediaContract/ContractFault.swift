@@ -150,7 +150,7 @@ extension ContractFault {
         case .resolutionAbove(let width, let height):
             .bound(
                 "at most \(rules.maximumResolution.limit) in all, "
-                    + "such as \(AdvisedPicture(under: rules, isUpright: height > width))")
+                    + "such as \(AdvisedPicture(under: rules, insteadOf: width, height))")
         case .resolutionBelow: .bound("the short side at least \(rules.minimumResolution.limit)")
         case .videoBitrate: .bound("at most \(Self.mega(rules.videoBitrate.limit))", unit: " Mbit/s")
         case .audioCodec: .only("AAC-LC, Opus")

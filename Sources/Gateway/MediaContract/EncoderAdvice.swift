@@ -32,7 +32,7 @@ struct EncoderAdvice {
         case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
         case .unjudgedPictures: "parameter sets before each keyframe, each slice header whole in its first packet"
         case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height):
-            resolution(AdvisedPicture(under: rules, isUpright: height > width))
+            resolution(AdvisedPicture(under: rules, insteadOf: width, height))
         case .videoBitrate: bitrate
         case .audioCodec: pick([.ffmpeg: "-c:a aac", .gStreamer: "avenc_aac"], other: "the audio encoder to AAC (LC, not HE)")
         case .audioFormat:
