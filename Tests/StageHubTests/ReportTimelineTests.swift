@@ -220,6 +220,17 @@ struct ReportTimelineTests {
         #expect(try abs(audio - error(of: .video, at: 120, truth: 120_000)) <= 10)
     }
 
+    /// As where another clip follows.
+    @Test(arguments: [300, 2_900] as [Int64], [true, false])
+    func `a track whose clock jumps ahead a little goes with the other one`(_ jump: Int64, _ isSound: Bool) throws {
+        run(seconds: 23) { time in
+            let ahead = time < 20_000 ? time : time + jump
+            return (isSound ? ahead : time, isSound ? time : ahead)
+        }
+        #expect(try abs(error(of: .audio, at: 23, truth: 23_000 + (isSound ? jump : 0))) < 100)
+        #expect(try abs(error(of: .video, at: 23, truth: 23_000 + (isSound ? 0 : jump))) < 100)
+    }
+
     /// What fills the way holds both back.
     @Test func `sound and pictures that come late for a while stay where they are`() throws {
         run(seconds: 20) { time in (time, time) }

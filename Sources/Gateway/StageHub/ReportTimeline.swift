@@ -15,7 +15,7 @@ struct ReportTimeline {
     mutating func observe(_ timestamp: Int64, of track: TrackID, arrival: MonotonicTime) {
         let (index, lag) = (index(of: track), arrival.nanoseconds &- track.nanoseconds(ofTimestamp: timestamp))
         tracks[index].came(lag, at: arrival)
-        if tracks[index].isAhead(lag) || hasStoodStill(tracks[index], at: arrival) {
+        if tracks[index].isAhead(lag) || hasMoved(tracks[index], at: arrival) {
             tracks[index] = ReportedTrack(id: track)
             tracks[index].came(lag, at: arrival)
         }
@@ -44,10 +44,9 @@ struct ReportTimeline {
         return most &- least > Self.largestDifference
     }
 
-    /// Whether the sound's RTP time went on where it was after a pause: a browser's microphone was away. What a busy encoder or a way
-    /// that was cut has held back is soon followed by what comes in time.
-    private func hasStoodStill(_ track: ReportedTrack, at now: MonotonicTime) -> Bool {
-        track.id.kind == .audio && tracks.contains { track.hasStoodStill(beside: $0, at: now) }
+    /// Whether the RTP time of this track alone has moved.
+    private func hasMoved(_ track: ReportedTrack, at now: MonotonicTime) -> Bool {
+        tracks.contains { track.hasMoved(beside: $0, at: now) }
     }
 
     /// The RTP time of the moment `now`; nil before the track's first packet.

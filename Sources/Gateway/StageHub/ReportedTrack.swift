@@ -11,6 +11,8 @@ struct ReportedTrack {
     private var lastArrival = MonotonicTime.zero
     /// The first packet since which there was no pause.
     private var flowsSince = MonotonicTime.zero
+    /// Since when all packets have come before their time.
+    private var earlySince: MonotonicTime?
     /// Since when all packets have come long after their time.
     private var lateSince: MonotonicTime?
     /// Since when all packets have come later than the quickest one of the last minute, by more than a jitter.
@@ -27,10 +29,10 @@ struct ReportedTrack {
     mutating func came(_ lag: Int64, at now: MonotonicTime) {
         if !isFlowing(at: now) { flowsSince = now }
         lastArrival = now
-        let isLate = offset.map { lag &- $0 > StampTimeline.largestStepBack } ?? false
-        lateSince = isLate ? lateSince ?? now : nil
-        let isSlow = lags.minimum.map { lag &- $0 > Self.largestJitter } ?? false
-        slowSince = isSlow ? slowSince ?? now : nil
+        let delay = lag &- (offset ?? lag)
+        earlySince = delay < -Self.largestJitter ? earlySince ?? now : nil
+        lateSince = delay > StampTimeline.largestStepBack ? lateSince ?? now : nil
+        slowSince = lag &- (lags.minimum ?? lag) > Self.largestJitter ? slowSince ?? now : nil
         lags.observe(lag, at: now)
     }
 
@@ -52,11 +54,16 @@ struct ReportedTrack {
     /// Whether a packet came long before its time: the RTP time jumped ahead.
     func isAhead(_ lag: Int64) -> Bool { offset.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
 
-    /// Whether its packets have come late for a while, and the other's have not.
-    func hasStoodStill(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
+    /// Whether its RTP time has moved, and the other's has not: ahead, or the sound's went on where it was after a pause, since a
+    /// browser's microphone was away. What a busy encoder or a way that was cut has held back is soon followed by what comes in
+    /// time.
+    func hasMoved(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
+        func lasts(_ since: MonotonicTime?, _ span: Duration) -> Bool { since.map { now - $0 >= span } ?? false }
         guard other.isFlowing(at: now) else { return false }
-        let isLate = other.lateSince == nil && lateSince.map { now - $0 >= Self.pause } ?? false
-        return isLate || other.slowSince == nil && slowSince.map { now - $0 >= Self.longestHold } ?? false
+        if other.earlySince == nil, lasts(earlySince, Self.pause) { return true }
+        guard id.kind == .audio else { return false }
+        return other.lateSince == nil && lasts(lateSince, Self.pause)
+            || other.slowSince == nil && lasts(slowSince, Self.longestHold)
     }
 
     /// Our clock less the publisher's wall clock, by the quickest packet of the last minute; nil before a report.
