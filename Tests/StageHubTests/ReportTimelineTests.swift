@@ -242,6 +242,24 @@ struct ReportTimelineTests {
         }
     }
 
+    /// As where another upload ends that had filled a queue before us.
+    @Test(arguments: [190, 220, 300, 400] as [Int64])
+    func `a way that becomes quicker parts no tracks`(_ queue: Int64) throws {
+        for time in stride(from: 0, to: 120_000, by: 20) as StrideTo<Int64> {
+            let now = start + .milliseconds(time + (time < 20_000 ? queue : 0))
+            let ntp = WallTime(nanosecondsSince1970: 1_700_000_000_000_000_000 + time * 1_000_000).ntp
+            for (track, delay, interval) in [(TrackID.audio, 10, 5_000), (.video, 90, 1_000)] as [(TrackID, Int64, Int64)] {
+                let timestamp = time * track.clockRate / 1000
+                timeline.observe(timestamp, of: track, arrival: now + .milliseconds(delay + time % 7))
+                if time % interval == 0 { timeline.publisherReported(ntp: ntp, timestamp: timestamp, of: track) }
+            }
+            guard time >= 40_000, time % 1_000 == 0 else { continue }
+            let second = time / 1_000
+            let skew = try error(of: .audio, at: second, truth: time) - error(of: .video, at: second, truth: time)
+            #expect(abs(skew) < 50, "at \(second) s")
+        }
+    }
+
     @Test func `a first picture for which the encoder took long counts for nothing`() throws {
         for (number, delay) in [(0, 200), (15, 10), (30, 10)] as [(Int64, Int64)] {
             timeline.observe(number * 3_000, of: .video, arrival: start + .milliseconds(number * 100 / 3 + delay))

@@ -13,6 +13,8 @@ struct ReportedTrack {
     private var flowsSince = MonotonicTime.zero
     /// Since when all packets have come before their time.
     private var earlySince: MonotonicTime?
+    /// When one last came half as long before its time.
+    private var lastHalfEarly: MonotonicTime?
     /// Since when all packets have come long after their time.
     private var lateSince: MonotonicTime?
     /// Since when all packets have come later than the quickest one of the last minute, by more than a jitter.
@@ -30,6 +32,7 @@ struct ReportedTrack {
         if !isFlowing(at: now) { flowsSince = now }
         lastArrival = now
         let delay = lag &- (offset ?? lag)
+        if delay < -Self.largestJitter / 2 { lastHalfEarly = now }
         earlySince = delay < -Self.largestJitter ? earlySince ?? now : nil
         lateSince = delay > StampTimeline.largestStepBack ? lateSince ?? now : nil
         slowSince = lag &- (lags.minimum ?? lag) > Self.largestJitter ? slowSince ?? now : nil
@@ -60,8 +63,11 @@ struct ReportedTrack {
     func hasMoved(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
         func lasts(_ since: MonotonicTime?, _ span: Duration) -> Bool { since.map { now - $0 >= span } ?? false }
         guard other.isFlowing(at: now) else { return false }
-        if other.earlySince == nil, lasts(earlySince, Self.pause) { return true }
-        guard id.kind == .audio else { return false }
+        // Where the way has become quicker all tracks are early, those with the longer encoding less so.
+        let isOtherInTime = other.lastHalfEarly.map { now - $0 >= Self.pause } ?? true
+        if isOtherInTime, lasts(earlySince, Self.pause) { return true }
+        // One that began on a slow way cannot tell that it is slow.
+        guard id.kind == .audio, other.flowsSince < slowSince ?? lateSince ?? now else { return false }
         return other.lateSince == nil && lasts(lateSince, Self.pause)
             || other.slowSince == nil && lasts(slowSince, Self.longestHold)
     }

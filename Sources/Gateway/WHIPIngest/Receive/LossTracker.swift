@@ -130,7 +130,8 @@ struct LossTracker {
     mutating func due(at now: MonotonicTime, knowing known: Duration? = nil, into numbers: inout [UInt16]) {
         expire(at: now)
         guard !missing.isEmpty, let highest else { return }
-        let way = roundTrip ?? known
+        // A handshake whose flight was lost seems to have taken a second.
+        let way = roundTrip ?? known.map { min($0, Self.maximumLateness / 2) }
         let (pause, last) = (way.map(Self.pause) ?? Self.assumedPause, Self.maximumLateness - (way ?? .zero))
         for index in missing.indices where numbers.count < Self.maximumPerRequest {
             let packet = missing[index]
