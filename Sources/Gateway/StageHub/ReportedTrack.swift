@@ -57,19 +57,28 @@ struct ReportedTrack {
     /// Whether a packet came long before its time: the RTP time jumped ahead.
     func isAhead(_ lag: Int64) -> Bool { offset.map { $0 &- lag > StampTimeline.largestStepForward } ?? false }
 
-    /// Whether its RTP time has moved, and the other's has not: ahead, or the sound's went on where it was after a pause, since a
-    /// browser's microphone was away. What a busy encoder or a way that was cut has held back is soon followed by what comes in
-    /// time.
+    /// Whether its RTP time has moved, and the other's has not. What a busy encoder or a way that was cut has held back is soon
+    /// followed by what comes in time.
     func hasMoved(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
-        func lasts(_ since: MonotonicTime?, _ span: Duration) -> Bool { since.map { now - $0 >= span } ?? false }
-        guard other.isFlowing(at: now) else { return false }
-        // Where the way has become quicker all tracks are early, those with the longer encoding less so.
-        let isOtherInTime = other.lastHalfEarly.map { now - $0 >= Self.pause } ?? true
-        if isOtherInTime, lasts(earlySince, Self.pause) { return true }
-        // One that began on a slow way cannot tell that it is slow.
+        other.isFlowing(at: now) && (hasGoneAhead(beside: other, at: now) || hasStoodStill(beside: other, at: now))
+    }
+
+    /// Where the way has become quicker all tracks are early, those with the longer encoding less so.
+    private func hasGoneAhead(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
+        let isOtherEarly = other.lastHalfEarly.map { now - $0 < Self.pause } ?? false
+        return !isOtherEarly && Self.lasts(since: earlySince, Self.pause, at: now)
+    }
+
+    /// Sound went on where it was after a pause, since a browser's microphone was away. One that began on a slow way cannot tell
+    /// that it is slow.
+    private func hasStoodStill(beside other: ReportedTrack, at now: MonotonicTime) -> Bool {
         guard id.kind == .audio, other.flowsSince < slowSince ?? lateSince ?? now else { return false }
-        return other.lateSince == nil && lasts(lateSince, Self.pause)
-            || other.slowSince == nil && lasts(slowSince, Self.longestHold)
+        return other.lateSince == nil && Self.lasts(since: lateSince, Self.pause, at: now)
+            || other.slowSince == nil && Self.lasts(since: slowSince, Self.longestHold, at: now)
+    }
+
+    private static func lasts(since start: MonotonicTime?, _ span: Duration, at now: MonotonicTime) -> Bool {
+        start.map { now - $0 >= span } ?? false
     }
 
     /// Our clock less the publisher's wall clock, by the quickest packet of the last minute; nil before a report.
