@@ -6,17 +6,9 @@ import StageHub
 import Transcoding
 import Wire
 
-/// What one publish brings, from blocks of the hub's packets to a recording's segments. Confined to the writer's thread.
-///
-/// The recording's time is the video's RTP time. RTMP's audio shares it. WHIP's has a clock of its own: readings of the
-/// publication's timeline, about five a second, say what both clocks show at one moment.
+/// What one publish brings, from blocks of the hub's packets to a recording's segments, in the time that `TrackClocks` tells of.
+/// Confined to the writer's thread.
 final class EncoderMedia {
-    private struct Reading {
-        var time: MonotonicTime
-        var timestamp: Int64
-    }
-
-    private let tracksShareClock: Bool
     /// Makes AAC of Opus; nil where Opus is recorded as it came.
     private let transcoder: AudioTranscoder?
     private var transcoding: (stream: TranscodingStream, isStereo: Bool)?
@@ -25,8 +17,7 @@ final class EncoderMedia {
     private var videoOrder = PacketOrder(maximumKept: maximumPacketsBehindGap, maximumWait: 45_000)
     private var audioOrder = PacketOrder(maximumKept: maximumFramesBehindGap, maximumWait: 24_000)
     private var assembler = AccessUnitAssembler()
-    private var videoReading: Reading?
-    private var audioReading: Reading?
+    private var clocks: TrackClocks
     /// What makes timestamps of the layer that is recorded now those of the first one.
     private var layerShift: Int64 = 0
     private var samplesPerFrame: Int64 = 1_024
@@ -40,7 +31,8 @@ final class EncoderMedia {
     ///   - tracksShareClock: stamps of both tracks are of one clock (RTMP).
     ///   - transcoder: of this thread's loop, where AAC is recorded whatever came.
     init(_ machine: SegmentMachine?, tracksShareClock: Bool, transcoder: AudioTranscoder? = nil) {
-        (self.machine, self.tracksShareClock, self.transcoder) = (machine, tracksShareClock, transcoder)
+        (self.machine, self.transcoder) = (machine, transcoder)
+        clocks = TrackClocks(isShared: tracksShareClock)
     }
 
     var damagedPictureCount: Int { assembler.damagedCount }
@@ -71,9 +63,7 @@ final class EncoderMedia {
     ///   - time: as the machine's `segmentBegan` has it.
     ///   - now: by both clocks.
     func wallTime(of time: Int64, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
-        guard let reading = videoReading ?? commonReading else { return now.wall }
-        let ticks = max(-Self.longestLag, min(0, time &- reading.timestamp &- ticks(from: reading.time, to: now.monotonic)))
-        return now.wall + .nanoseconds(ticks * 100_000 / 9)
+        clocks.wallTime(of: time, now: now)
     }
 
     private func take(_ entry: RecordingBlock.Entry, _ bytes: [UInt8]) {
@@ -86,20 +76,19 @@ final class EncoderMedia {
                 if kind == .video { takeVideo(packet) } else { takeAudio(packet) }
             }
         case .sourceFrame(let mediaTime, let range):
-            let ticks = mediaTime.nanoseconds / 100_000 * 9 + mediaTime.nanoseconds % 100_000 * 9 / 100_000
-            actions += machine?.audioCame(Array(bytes[range]), at: ticks, duration: samplesPerFrame) ?? []
+            actions += machine?.audioCame(Array(bytes[range]), at: mediaTime.ticks, duration: samplesPerFrame) ?? []
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
             if !transcodes(isStereo: isStereo) { describeOpus(isStereo: isStereo) }
-        case .clock(.video, let time, let timestamp): videoRead(Reading(time: time, timestamp: timestamp &+ layerShift))
+        case .clock(.video, let time, let timestamp): videoRead(.init(time: time, timestamp: timestamp &+ layerShift))
         case .clock(.audio, let time, let timestamp):
-            let former = audioShift
-            audioReading = Reading(time: time, timestamp: timestamp)
+            let former = clocks.audioShift
+            clocks.audio = TrackClocks.Reading(time: time, timestamp: timestamp)
             moveSound(from: former)
         case .layerBegan(let shift): beginLayer(shift)
         case .restarted:
             restart()
-            (videoReading, audioReading, layerShift) = (nil, nil, 0)
+            (clocks, layerShift) = (TrackClocks(isShared: clocks.isShared), 0)
         case .lost:
             lostCount += 1
             restart()
@@ -135,7 +124,7 @@ final class EncoderMedia {
     private func transcoded(_ audio: TranscodedAudio, isStereo: Bool) {
         switch audio {
         case .packet(let frame, let timestamp):
-            guard let time = commonTime(ofAudio: timestamp) else { return }
+            guard let time = clocks.commonTime(ofAudio: timestamp) else { return }
             actions += machine?.audioCame(unsafe Array(frame), at: time, ownTimestamp: timestamp, duration: 1_024) ?? []
         case .failed:
             transcoding = nil
@@ -161,57 +150,34 @@ final class EncoderMedia {
         audioOrder.take(packet) { [self] packet in
             guard let duration = unsafe try? TOC.sampleCount(of: packet.payload) else { return }
             if let stream = transcoding?.stream { return unsafe stream.submit(packet.payload, mediaTime: packet.timestamp) }
-            guard let time = commonTime(ofAudio: packet.timestamp) else { return }
+            guard let time = clocks.commonTime(ofAudio: packet.timestamp) else { return }
             actions +=
                 machine?.audioCame(
                     unsafe Array(packet.payload), at: time, ownTimestamp: packet.timestamp, duration: Int64(duration)) ?? []
         }
     }
 
-    /// Audio's RTP time on the video's clock; without video, on that of the machine.
-    private func commonTime(ofAudio timestamp: Int64) -> Int64? {
-        if tracksShareClock { return timestamp &* 15 / 8 }
-        return audioShift.map { timestamp &* 15 / 8 &+ $0 }
-    }
-
-    /// What makes audio's RTP time, in ticks of 90 kHz, the video's.
-    private var audioShift: Int64? {
-        guard let audioReading, let video = videoReading ?? commonReading else { return nil }
-        return video.timestamp &+ ticks(from: video.time, to: audioReading.time) &- audioReading.timestamp &* 15 / 8
-    }
-
     /// Sound that came before the first picture was placed by a clock of its own: it goes with the picture's from now on.
-    private func videoRead(_ video: Reading) {
-        let (former, isFirst) = (audioShift, videoReading == nil)
-        videoReading = video
+    private func videoRead(_ video: TrackClocks.Reading) {
+        let (former, isFirst) = (clocks.audioShift, clocks.video == nil)
+        clocks.video = video
         if !isFirst {
             moveSound(from: former)
-        } else if !tracksShareClock {
-            machine?.clockMoved(by: video.timestamp &- ticks(from: .zero, to: video.time))
+        } else if !clocks.isShared {
+            machine?.clockMoved(by: video.timestamp &- (video.time - MonotonicTime.zero).ticks)
         }
     }
 
     /// Sound that waits was placed by the reading before. It goes with the new one, which knows more: first packets often come late.
     private func moveSound(from former: Int64?) {
-        if !tracksShareClock, let former, let shift = audioShift { machine?.soundMoved(by: shift &- former) }
-    }
-
-    private var commonReading: Reading? {
-        if tracksShareClock { return audioReading.map { Reading(time: $0.time, timestamp: $0.timestamp &* 15 / 8) } }
-        return Reading(time: .zero, timestamp: 0)
-    }
-
-    private func ticks(from start: MonotonicTime, to end: MonotonicTime) -> Int64 {
-        let nanoseconds = (end - start).nanoseconds
-        return nanoseconds / 100_000 * 9 + nanoseconds % 100_000 * 9 / 100_000
+        if !clocks.isShared, let former, let shift = clocks.audioShift { machine?.soundMoved(by: shift &- former) }
     }
 
     private func beginLayer(_ shift: Int64?) {
         videoOrder.restart { _ in }
         assembler.restart()
         guard let shift else {
-            layerShift = 0
-            videoReading = nil
+            (clocks.video, layerShift) = (nil, 0)
             return actions += machine?.interrupted() ?? []
         }
         layerShift &+= shift
@@ -230,6 +196,4 @@ final class EncoderMedia {
     /// Half a second of the contract's highest bitrate, in packets.
     private static let maximumPacketsBehindGap = 1_024
     private static let maximumFramesBehindGap = 64
-    /// A segment begins at most two of its lengths before it is written.
-    private static let longestLag: Int64 = 120 * 90_000
 }

@@ -51,8 +51,8 @@ struct SegmentMachine {
     ///   - expectsVideo: false where sound alone is recorded.
     ///   - former: the recording that this one goes on with, if any.
     init(target: Duration, expectsVideo: Bool, continuing former: Position = Position()) {
-        (self.expectsVideo, end) = (expectsVideo, former.duration.nanoseconds * 9 / 100_000)
-        bounds = SegmentBounds(target: target.nanoseconds * 9 / 100_000)
+        (self.expectsVideo, end) = (expectsVideo, former.duration.ticks)
+        bounds = SegmentBounds(target: target.ticks)
         sequence = SegmentSequence(continuing: former)
     }
 
@@ -262,7 +262,7 @@ struct SegmentMachine {
         let video = pending.cutVideo(count: videoCount, end: time)
         let audio = pending.cutAudio(before: clock.samples(in: time), by: &clock)
         guard video != nil || audio != nil else { return }
-        let duration = Duration.nanoseconds((time - bounds.segmentStart) * 100_000 / 9)
+        let duration = Duration.ticks(time - bounds.segmentStart)
         sequence.append(
             [video, audio].compactMap { $0 }, duration, of: tracks, segmentAt: times.ofEncoder(bounds.segmentStart))
     }
