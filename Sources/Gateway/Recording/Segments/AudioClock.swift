@@ -36,12 +36,10 @@ struct AudioClock: Equatable {
         }
         let error = stamp &- next
         let leastGap = isMissing ? min(gap, duration / 2 + 1) : gap
-        if error >= leastGap {
-            let time = next &+ min(error, leastLateness(of: later, after: next &+ duration))
-            if time &- next >= leastGap {
-                (self.next, isSlewing, isLeavingOut) = (time &+ duration, false, false)
-                return time
-            }
+        let lateness = error < leastGap ? error : min(error, leastLateness(of: later, after: next &+ duration))
+        if lateness >= leastGap {
+            (self.next, isSlewing, isLeavingOut) = (next &+ lateness &+ duration, false, false)
+            return next &+ lateness
         }
         isLeavingOut = error <= (isLeavingOut ? -deadBand : -gap)
         if isLeavingOut { return nil }
