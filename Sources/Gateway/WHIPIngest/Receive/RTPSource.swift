@@ -20,7 +20,6 @@ struct RTPSource {
     let ssrc: UInt32
     let track: TrackID
     let role: Role
-    var clockRate: Int64 { track.kind == .video ? ClockRate.video : ClockRate.audio }
     var numbers = ExtendedSequenceNumber()
     var timestamps = RTPTimestampUnwrapper()
     var statistics = SourceStatistics()
@@ -52,7 +51,7 @@ struct RTPSource {
         if arrival == .duplicate || arrival == .foreign { return nil }
         let isRepetition = isRetransmission || arrival == .late(wasAsked: true)
         statistics.received(
-            sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: clockRate, isRepetition: isRepetition)
+            sequenceNumber, timestamp: rtpTime, arrival: now, clockRate: track.clockRate, isRepetition: isRepetition)
         return Unwrapped(sequenceNumber: sequenceNumber, timestamp: timestamps.unwrap(rtpTime), arrival: arrival)
     }
 
