@@ -72,6 +72,7 @@ final class MediaReceiver {
     }
 
     var publication: Publication? { outlet?.publication }
+    var inspector: ContractSession? { outlet?.inspector }
     var hasRTP: Bool { reception.hasRTP }
     var hasNews: Bool { reception.hasNews }
     var isMissingPackets: Bool { reception.sources.contains { $0.losses.missingCount > 0 } }

@@ -18,9 +18,6 @@ final class WHIPSession: TransportSession {
     private unowned let maker: WHIPSessionMaker
     private var context: WHIPContext { entry.context }
     let receiver: MediaReceiver
-    /// While the publish is live.
-    private var publication: Publication?
-    private var inspector: ContractSession?
     private var lastFigures: MonotonicTime = .zero
     private var hasToldOfKeyframes = false
     private let wishes: SinkWishes
@@ -33,6 +30,8 @@ final class WHIPSession: TransportSession {
     }
 
     var isMissingPackets: Bool { receiver.isMissingPackets }
+    /// While the publish is live.
+    private var publication: Publication? { receiver.publication }
 
     // MARK: - Lifecycle
 
@@ -94,8 +93,7 @@ final class WHIPSession: TransportSession {
                 .h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: TrackID(.video, layer: UInt8(layer)))
         }
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
-        self.publication = publication
-        inspector = maker.host?.makeInspector(for: grant, lease, entry.request)
+        let inspector = maker.host?.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector, at: transport.loop.now)
         maker.host?.publishBegan(publication, inspector)
         entry.request.place.giveBack()
@@ -115,9 +113,8 @@ final class WHIPSession: TransportSession {
 
     func transportEnded(_ reason: SessionEnd) {
         receiver.giveUpMissing()
-        inspector?.ended()
+        receiver.inspector?.ended()
         publication?.end(reason)
-        publication = nil
         if receiver.hasRTP { noteFigures() }
         receiver.stop()
     }
@@ -163,7 +160,7 @@ final class WHIPSession: TransportSession {
 
     func look(at now: MonotonicTime) {
         guard publication != nil else { return }
-        if let refusal = inspector?.timePassed(now) { return end(.refused(refusal)) }
+        if let refusal = receiver.inspector?.timePassed(now) { return end(.refused(refusal)) }
         if receiver.lacksParameterSets(at: now) { return end(.refused(Self.missingParameterSets)) }
         if now - lastFigures >= .seconds(1) {
             lastFigures = now
@@ -188,7 +185,7 @@ final class WHIPSession: TransportSession {
     private func tellOfKeyframes() {
         guard !hasToldOfKeyframes, receiver.ignoresKeyframeRequests else { return }
         hasToldOfKeyframes = true
-        inspector?.keyframesCannotBeRequested()
+        receiver.inspector?.keyframesCannotBeRequested()
     }
 
     private func noteFigures() {
