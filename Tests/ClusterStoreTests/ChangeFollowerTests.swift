@@ -34,7 +34,7 @@ struct ChangeFollowerTests {
     mutating func `one's own commits are known, but where their answer was lost`() {
         #expect(follower.read([entry("2-0", .after, ["k"], node: "a")], at: start).isEmpty)
         #expect(follower.position == "2-0")
-        follower.doubtOwn(["k"])
+        follower.markUncertain(["k"])
         #expect(follower.takeDue(at: start) == ["k"])
     }
 

@@ -46,9 +46,9 @@ struct ChangeFollower: Sendable {
     }
 
     /// What is known of these may be wrong: they are read as soon as the database can be asked.
-    mutating func doubtOwn(_ keys: Set<String>) { uncertain.formUnion(keys) }
+    mutating func markUncertain(_ keys: Set<String>) { uncertain.formUnion(keys) }
 
-    /// - Returns: the keys to read now, each once. Until they have been read they go back with `doubtOwn`.
+    /// - Returns: the keys to read now, each once. Until they have been read they go back with `markUncertain`.
     mutating func takeDue(at now: MonotonicTime) -> Set<String> {
         var keys = uncertain
         uncertain = []

@@ -113,7 +113,7 @@ final class ClusterDatabase {
             guard let entries = try loader.changes(after: follower.position, newest: newestEntry) else { return .lostTrack }
             // Should the next page or the records not come, these are read another time.
             let keys = follower.read(entries, at: monotonicNow())
-            follower.doubtOwn(keys)
+            follower.markUncertain(keys)
             if entries.count < Loader.page { return .followed(unreadable: try reloadDue()) }
         }
         return .lostTrack
@@ -127,7 +127,7 @@ final class ClusterDatabase {
             defer { tell() }
             return try loader.reload(keys, into: &copy)
         } catch {
-            follower.doubtOwn(keys)
+            follower.markUncertain(keys)
             throw error
         }
     }
@@ -160,7 +160,7 @@ final class ClusterDatabase {
         do {
             return try committer.commit(plan, to: &copy)
         } catch {
-            follower.doubtOwn(Set(plan.keys))
+            follower.markUncertain(Set(plan.keys))
             throw error
         }
     }
@@ -168,7 +168,7 @@ final class ClusterDatabase {
     /// Revocations whose last token has expired by our clock are read again, as the database drops them by its own: one that a clock
     /// ahead of the others' took for over would let its tokens in once that is right again.
     func doubtExpired(at now: WallTime) {
-        follower.doubtOwn(Set(copy.state.expiredRevocations(at: now).map { loader.schema.record(Record.revocation($0).id) }))
+        follower.markUncertain(Set(copy.state.expiredRevocations(at: now).map { loader.schema.record(Record.revocation($0).id) }))
     }
 
     private func tell() { if copy.revision != toldRevision { tellAlways() } }
