@@ -95,12 +95,3 @@ struct Loader {
         }
     }
 }
-
-extension Question {
-    var key: String {
-        switch self {
-        case .command(_, let key): key
-        case .script(_, let keys, _): keys.first ?? ""
-        }
-    }
-}

@@ -225,15 +225,6 @@ extension ClusterDatabase {
 }
 
 extension DatabaseServer {
-    /// Adds to or takes from the lists of records.
-    func list(_ listings: [KeySchema.Listing], _ name: RedisArgument, schema: KeySchema) throws(StoreError) {
-        _ = try ask(
-            listings.map { listing in
-                let key = schema.index(listing.index)
-                return .command(RedisCommand(name, RedisArgument(key), RedisArgument(listing.member)), key: key)
-            })
-    }
-
     /// One key for each primary: so many keys fall on every node of a cluster, down to a hundredth of its slots.
     fileprivate func places() throws(StoreError) -> [String] {
         let candidates = (0..<2_000).map { "place\($0)" }
