@@ -92,10 +92,7 @@ struct Committer {
 
     private mutating func announce(_ phase: ChangeEntry.Phase, _ keys: [String]) throws(StoreError) {
         let entry = ChangeEntry(node: node, commit: progress.lastCommit, phase: phase, keys: keys)
-        progress.lastEntry = try server.run(
-            StoreScript.announce, [schema.changes],
-            [RedisArgument(Self.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields
-        ).text
+        progress.lastEntry = try server.announce(entry, schema: schema)
     }
 }
 

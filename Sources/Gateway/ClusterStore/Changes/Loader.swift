@@ -75,10 +75,9 @@ struct Loader {
     /// - Returns: the stream's number of it.
     func announce(_ phase: ChangeEntry.Phase) throws(StoreError) -> String {
         let entry = ChangeEntry(node: node, commit: 0, phase: phase, keys: [])
-        let id = try server.run(
-            StoreScript.announce, [schema.changes],
-            [RedisArgument(Committer.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields)
-        guard let id = id.text else { throw .failed(reason: "the announce script answered something else") }
+        guard let id = try server.announce(entry, schema: schema) else {
+            throw .failed(reason: "the announce script answered something else")
+        }
         return id
     }
 

@@ -137,7 +137,7 @@ final class ClusterDatabase {
         guard let own = committer.progress.lastEntry.flatMap(EventNumber.init), let read = EventNumber(follower.position) else {
             return follower.position
         }
-        return max(own.sequence, read.sequence) == own.sequence ? own.streamID : follower.position
+        return own.sequence >= read.sequence ? own.streamID : follower.position
     }
 
     /// Runs `body` on the copy, and again while other nodes are faster, until its changes are in the database.

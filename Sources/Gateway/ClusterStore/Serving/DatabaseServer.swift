@@ -42,4 +42,13 @@ extension DatabaseServer {
                 return .command(RedisCommand(name, RedisArgument(key), RedisArgument(listing.member)), key: key)
             })
     }
+
+    /// Adds an entry to the stream of commits, and wakes the other nodes.
+    /// - Returns: the stream's number of it; nil where the script answered something else.
+    func announce(_ entry: ChangeEntry, schema: KeySchema) throws(StoreError) -> String? {
+        try run(
+            StoreScript.announce, [schema.changes],
+            [RedisArgument(Committer.maximumChanges), RedisArgument(schema.changesChannel)] + entry.fields
+        ).text
+    }
 }
