@@ -18,17 +18,15 @@ public struct TrackPlan: Sendable, Equatable {
     /// Equal to `rtp` with rtcp-mux.
     public var rtcp: SocketAddress
     /// Whether the router keeps `nack`: then packets are kept for retransmission.
-    public var isNACKed: Bool
+    public var isNACKed = false
     /// What every packet carries behind its fixed header (RFC 8285), whole words; empty without.
     public var headerExtension: [UInt8] = []
     /// The router wants none of it until it resumes it.
     public var isPaused = false
 
-    public init(
-        track: TrackID, ssrc: UInt32, payloadType: UInt8, rtp: SocketAddress, rtcp: SocketAddress, isNACKed: Bool = false
-    ) {
+    public init(track: TrackID, ssrc: UInt32, payloadType: UInt8, rtp: SocketAddress, rtcp: SocketAddress) {
         (self.track, self.ssrc, self.payloadType) = (track, ssrc, payloadType)
-        (self.rtp, self.rtcp, self.isNACKed) = (rtp, rtcp, isNACKed)
+        (self.rtp, self.rtcp) = (rtp, rtcp)
     }
 }
 

@@ -40,9 +40,7 @@ public final class UDPSocket {
 
     /// Reads a bound socket on `loop` from the next turn on.
     /// - Parameter receiveBuffer: bytes of the kernel's buffer for what arrives.
-    public init(
-        loop: EventLoop, socket: BoundSocket, priority: EventPriority = .media, receiveBuffer: Int = Int(bufferBytes)
-    ) {
+    public init(loop: EventLoop, socket: BoundSocket, receiveBuffer: Int = Int(bufferBytes)) {
         precondition(socket.transport == .udp, "a UDP socket is made from a UDP socket")
         self.loop = loop
         (descriptor, localAddress) = (socket.descriptor, socket.localAddress)
@@ -53,14 +51,12 @@ public final class UDPSocket {
         kernelDrops = shim_datagram_drops(descriptor.number)
         Self.enlargeBuffers(descriptor.number, receiveBuffer: CInt(clamping: receiveBuffer))
         grantedReceiveBufferBytes = socket.receiveBufferBytes
-        readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: priority) { [unowned self] in receive() }
+        readWatch = loop.watch(descriptor: descriptor.number, for: .read, priority: .media) { [unowned self] in receive() }
     }
 
     /// Binds a socket of its own, such as one toward the routers.
-    public convenience init(
-        loop: EventLoop, address: SocketAddress, priority: EventPriority = .media
-    ) throws(SystemError) {
-        self.init(loop: loop, socket: try BoundSocket(.udp, address), priority: priority)
+    public convenience init(loop: EventLoop, address: SocketAddress) throws(SystemError) {
+        self.init(loop: loop, socket: try BoundSocket(.udp, address))
     }
 
     deinit {

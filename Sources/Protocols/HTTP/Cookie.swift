@@ -1,24 +1,22 @@
-/// A cookie to set (RFC 6265 §4.1), always HttpOnly and SameSite=Strict: ours hold console sessions.
+/// A cookie to set (RFC 6265 §4.1), always HttpOnly, SameSite=Strict and for all paths: ours hold console sessions.
 public struct Cookie: Equatable, Sendable {
     /// A token (RFC 9110 §5.6.2).
     public var name: String
     /// Without spaces, quotes, commas and semicolons; ours are hexadecimal.
     public var value: String
-    /// Below which it is sent back.
-    public var path: String
     /// Whole seconds; nil lives until the browser ends, zero removes the cookie.
     public var maximumAge: Duration?
     /// Sent back over TLS only.
     public var isSecure: Bool
 
     /// From its parts.
-    public init(name: String, value: String, path: String = "/", maximumAge: Duration? = nil, isSecure: Bool) {
-        (self.name, self.value, self.path, self.maximumAge, self.isSecure) = (name, value, path, maximumAge, isSecure)
+    public init(name: String, value: String, maximumAge: Duration? = nil, isSecure: Bool) {
+        (self.name, self.value, self.maximumAge, self.isSecure) = (name, value, maximumAge, isSecure)
     }
 
     /// The value of the `Set-Cookie` field; an age of zero removes the cookie.
     public var fieldValue: String {
-        var text = "\(name)=\(value); Path=\(path); HttpOnly; SameSite=Strict"
+        var text = "\(name)=\(value); Path=/; HttpOnly; SameSite=Strict"
         if let maximumAge { text += "; Max-Age=\(maximumAge.components.seconds)" }
         return isSecure ? text + "; Secure" : text
     }
