@@ -10,14 +10,13 @@ public struct RedundancyStatus: Sendable, Equatable {
         /// 1 or 2.
         public var number: Int
         public var participantID: String
-        /// `well`, `poor` or `still`.
-        var health: String
+        var health: SourceHealth.Level
         /// A switch to it need not wait for its next keyframe.
         var isReady: Bool
         /// Its pictures tell of a clock that the other one's may tell of as well.
         var clock: SourceClock.Told?
 
-        var isAlive: Bool { health != SourceHealth.Level.still.name }
+        var isAlive: Bool { health > .still }
     }
 
     public var participant: ParticipantKey
@@ -47,7 +46,7 @@ public struct RedundancyStatus: Sendable, Equatable {
     private func json(_ encoder: Encoder) -> JSONValue {
         [
             "encoder": .integer(Int64(encoder.number)), "participantId": .string(encoder.participantID),
-            "state": .string(encoder.number == source ? "source" : "standby"), "health": .string(encoder.health),
+            "state": .string(encoder.number == source ? "source" : "standby"), "health": .string(encoder.health.name),
             "ready": .bool(encoder.number == source || encoder.isReady),
             "clock": encoder.clock.map { .string($0.rawValue) } ?? .null,
         ]
@@ -55,7 +54,7 @@ public struct RedundancyStatus: Sendable, Equatable {
 }
 
 extension SourceHealth.Level {
-    var name: String {
+    fileprivate var name: String {
         switch self {
         case .still: "still"
         case .poor: "poor"

@@ -47,7 +47,7 @@ final class JoinedRecord {
         let encoders = sources.map { source in
             RedundancyStatus.Encoder(
                 number: source.encoder, participantID: source.feed.grant.participantID,
-                health: source.observed.health.level(at: now).name, isReady: source.canBegin,
+                health: source.observed.health.level(at: now), isReady: source.canBegin,
                 clock: source.observed.clock.told?.kind)
         }
         status.source = current
