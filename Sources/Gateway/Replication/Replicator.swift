@@ -45,7 +45,8 @@ public final class Replicator {
 
     func ended(_ publish: ReplicatedPublish) { publishes[ObjectIdentifier(publish)] = nil }
 
-    /// - Returns: the replica's number.
+    /// Makes a replica under a number of its own, and keeps it until it is over.
+    /// - Returns: nil without a way for news of its lease, which there is once `init` is done.
     func keep(_ make: (_ number: Int, _ onEnd: @escaping @Sendable (LeaseEnd) -> Void) -> Replica) -> Replica? {
         guard let sender = mailbox?.sender else { return nil }
         lastNumber += 1

@@ -133,7 +133,7 @@ final class AdminSite: NodeService {
 }
 
 extension ControlPlaneSettings {
-    /// - Parameter quickstart: its key is one more.
+    /// - Parameter store: quickstart's key, if it has one, is one more.
     init(_ configuration: StagedoorConfiguration, store: NodeStore) {
         var keys = configuration.accessKeys.sorted { $0.key < $1.key }.map(\.value)
         if let seed = store.quickstart { keys.append(AccessKeySettings(id: seed.accessKeyID, secret: seed.secretAccessKey)) }

@@ -78,8 +78,8 @@ extension StoreState {
 }
 
 extension StateTransaction {
-    /// The destination has taken it.
-    /// - Parameter sessions: the stage sessions on both sides, and the generation of the source's publish.
+    /// The destination has taken it, in the stage sessions of both sides.
+    /// - Parameter generation: of the source's publish.
     /// - Returns: the record before and after; nil when this start has stopped meanwhile.
     public mutating func activate(
         _ key: Replication.Key, number: String, sourceSessionID: String, destinationSessionID: String, generation: UInt64
