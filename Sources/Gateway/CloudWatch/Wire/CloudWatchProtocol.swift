@@ -137,5 +137,5 @@ extension CloudWatchValue {
 }
 
 extension WallTime {
-    var seconds: Double { Double(nanosecondsSince1970 / 1_000_000) / 1_000 }
+    var seconds: Double { Double(millisecondsSince1970) / 1_000 }
 }

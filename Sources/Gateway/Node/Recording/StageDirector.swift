@@ -115,5 +115,5 @@ final class StageDirector: RecordingDirector {
 }
 
 extension RecordingSummary {
-    fileprivate var milliseconds: Int { Int(duration.nanoseconds / 1_000_000) }
+    fileprivate var milliseconds: Int { Int(duration.milliseconds) }
 }

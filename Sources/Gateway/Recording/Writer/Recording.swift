@@ -308,7 +308,7 @@ extension Recording {
             .warning, "recording_taken_over",
             [
                 "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
-                "left_out_ms": .integer(Int(left.nanoseconds / 1_000_000)),
+                "left_out_ms": .integer(Int(left.milliseconds)),
             ])
         delivery.withdraw()
         share.release(book.spooledByteCount)
