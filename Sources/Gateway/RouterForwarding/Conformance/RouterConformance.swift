@@ -75,18 +75,22 @@ public final class RouterConformance {
     }
 
     private func note(_ section: Int, _ rule: String, _ isMet: Bool, _ response: RouterResponse?) {
-        let detail = response.map { "answered \($0.status)" } ?? "no answer"
-        findings.append(Finding(section: section, rule: rule, isMet: isMet, detail: isMet ? "" : detail))
+        note(section, rule, isMet, or: response.map { "answered \($0.status)" } ?? "no answer")
+    }
+
+    /// - Parameter fault: what the router has done where it did not keep to the rule.
+    private func note(_ section: Int, _ rule: String, _ isMet: Bool, or fault: String) {
+        findings.append(Finding(section: section, rule: rule, isMet: isMet, detail: isMet ? "" : fault))
     }
 
     private func announced(_ section: Int, _ rule: String) -> LegPlan? {
         let result = announce()
         switch result {
         case .success(let plan):
-            findings.append(Finding(section: section, rule: rule, isMet: true, detail: ""))
+            note(section, rule, true, or: "")
             return plan
         case .failure(let failure):
-            findings.append(Finding(section: section, rule: rule, isMet: false, detail: "\(failure)"))
+            note(section, rule, false, or: "\(failure)")
             return nil
         }
     }
@@ -121,20 +125,17 @@ extension RouterConformance {
         let offered = announcement.layers.map(\.rid.rawValue)
         let areOffered = Set(named).isSubset(of: offered) && Set(named).count == named.count
         let isReadable = attributes.contains(Simulcast.attributeName) == !named.isEmpty
-        findings.append(
-            Finding(
-                section: 1, rule: "the answer takes layers of the offer, each once, or none", isMet: areOffered && isReadable,
-                detail: areOffered && isReadable ? "" : "a=simulcast:\(attributes.value(of: Simulcast.attributeName) ?? "")"))
+        note(
+            1, "the answer takes layers of the offer, each once, or none", areOffered && isReadable,
+            or: "a=simulcast:\(attributes.value(of: Simulcast.attributeName) ?? "")")
         let extensions = attributes.all(HeaderExtensionMap.self).map { "\($0.identifier) \($0.uri)" }
         let known = [
             "\(RouterDescription.ExtensionID.mid) \(HeaderExtensionMap.mid)",
             "\(RouterDescription.ExtensionID.rid) \(HeaderExtensionMap.rtpStreamID)",
         ]
         let areKnown = Set(extensions).isSubset(of: known)
-        findings.append(
-            Finding(
-                section: 1, rule: "header extensions in the answer have the offer's identifiers", isMet: areKnown,
-                detail: areKnown ? "" : extensions.joined(separator: ", ")))
+        note(
+            1, "header extensions in the answer have the offer's identifiers", areKnown, or: extensions.joined(separator: ", "))
     }
 
     /// A second of pictures and sound; the router shall report.
@@ -156,14 +157,12 @@ extension RouterConformance {
         let hasReported = leg.lastFeedback != nil
         encoder.cancel()
         publication.end(.closed)
-        findings.append(
-            Finding(
-                section: 7, rule: "receiver reports come from the announced address within 3 s", isMet: hasReported,
-                detail: hasReported ? "" : "foreign \(socket.feedback.foreign), malformed \(socket.feedback.malformed)"))
-        findings.append(
-            Finding(
-                section: 7, rule: "they are about every track and layer that it took", isMet: isAnswered,
-                detail: isAnswered ? "" : "none about \(silent.joined(separator: ", "))"))
+        note(
+            7, "receiver reports come from the announced address within 3 s", hasReported,
+            or: "foreign \(socket.feedback.foreign), malformed \(socket.feedback.malformed)")
+        note(
+            7, "they are about every track and layer that it took", isAnswered,
+            or: "none about \(silent.joined(separator: ", "))")
     }
 
     private func makePublication() -> Publication {
@@ -215,10 +214,7 @@ extension RouterConformance {
         announcement.generation = held - 1
         let lower = announce()
         let isRefused = if case .failure(.staleGeneration) = lower { true } else { false }
-        findings.append(
-            Finding(
-                section: 3, rule: "POST of a lower generation is refused with 409", isMet: isRefused,
-                detail: isRefused ? "" : "\(lower)"))
+        note(3, "POST of a lower generation is refused with 409", isRefused, or: "\(lower)")
         let location = driver.location(of: announcement.participant) ?? url
         let change: JSONObject = ["generation": .integer(Int64(held - 1)), "pli": true, "muted": []]
         let patched = ask("PATCH", location, change)
