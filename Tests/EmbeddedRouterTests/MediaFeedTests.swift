@@ -1,3 +1,4 @@
+import Admission
 import EventLoop
 import StageHub
 import TestSupport
@@ -100,7 +101,7 @@ struct MediaFeedTests {
 
     /// As when the last viewer of a worker comes to sound alone.
     @Test mutating func `where nobody gets pictures none are kept to be sent again`() throws {
-        let key = WatchedKey(stageID: "s", participantID: "alice")
+        let key = ParticipantKey("alice", onStage: "s")
         let participant = WatchedParticipant(key: key, now: .zero)
         participant.follow(LiveTap(number: 1, key: key, worker: 0), by: feed)
         let kept = try block(1, isKeyframe: true)

@@ -25,7 +25,7 @@ struct PublisherTapTests {
         context = EmbeddedRouterContext(
             transport: transport, authorizer: Everybody(), workerCount: 1, metrics: EmbeddedRouterMetrics(MetricsRegistry()))
         publication.source = source
-        let live = LiveTap(number: 1, key: WatchedKey(stageID: "s", participantID: "alice"), worker: 0)
+        let live = LiveTap(number: 1, key: ParticipantKey("alice", onStage: "s"), worker: 0)
         context.taps.add(live)
         tap = PublisherTap(live, of: publication, context: context) { _ in }
     }

@@ -1,3 +1,4 @@
+import Admission
 import Refusals
 import SDP
 import STUN
@@ -26,7 +27,7 @@ struct SubscriberOfferTests {
     func `is answered with our sources, its payload types and RTX`(_ name: String) throws {
         let offer = try Self.turned(name)
         let accepted = try SubscriberOffer(negotiating: offer)
-        let key = WatchedKey(stageID: "s", participantID: "alice")
+        let key = ParticipantKey("alice", onStage: "s")
         let text = accepted.answer(Self.local, Self.sources, watched: key).text
         let answer = try SessionDescription(parsing: Array(text.utf8), endings: .crlf)
         #expect(answer.media.map(\.media) == offer.media.map(\.media))
@@ -45,7 +46,7 @@ struct SubscriberOfferTests {
     @Test func `feedback of each packet is answered where video can be sent again, and nowhere else`() throws {
         func answer(_ change: (String) -> String) throws -> String {
             let accepted = try SubscriberOffer(negotiating: try Self.turned("chromium-156.0.8078.79", change))
-            return accepted.answer(Self.local, Self.sources, watched: WatchedKey(stageID: "s", participantID: "alice")).text
+            return accepted.answer(Self.local, Self.sources, watched: ParticipantKey("alice", onStage: "s")).text
         }
         let full = try answer { $0 }
         #expect(full.contains("transport-cc") && full.contains(HeaderExtensionMap.transportWideCC) && full.contains("goog-remb"))

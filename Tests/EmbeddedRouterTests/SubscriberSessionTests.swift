@@ -35,7 +35,7 @@ struct SubscriberSessionTests {
         return SubscriberEntry(
             transport: context.transport.makeState(for: offer.peer, token: Secret("token"), now: port.loop.now),
             grant: SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s"),
-            watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
+            watched: ParticipantKey("alice", onStage: "s"), offer: offer, sources: SubscriberOfferTests.sources,
             layer: .init(), context: context)
     }
 

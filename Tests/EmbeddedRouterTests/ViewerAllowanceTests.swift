@@ -1,3 +1,4 @@
+import Admission
 import Testing
 import Wire
 
@@ -6,7 +7,7 @@ import Wire
 
 @Suite("What one viewer may take")
 struct ViewerAllowanceTests {
-    private let viewer = ViewerKey(stageID: "one", participantID: "v")
+    private let viewer = ParticipantKey("v", onStage: "one")
 
     @Test func `the older session goes first, the younger has what is left, and sound always`() {
         let allowances = ViewerAllowances(bitsPerSecond: 8_500_000)
@@ -16,7 +17,7 @@ struct ViewerAllowanceTests {
         }
         for _ in 0..<40 { _ = allowances.share(of: viewer, session: "old", taking: 9_000_000) }
         #expect(allowances.share(of: viewer, session: "young", taking: 0) == ViewerAllowances.least)
-        let other = ViewerKey(stageID: "one", participantID: "w")
+        let other = ParticipantKey("w", onStage: "one")
         #expect(allowances.share(of: other, session: "other", taking: 0) == 8_500_000)
         allowances.leave(viewer, session: "old")
         #expect(allowances.share(of: viewer, session: "young", taking: 0) == 8_500_000)

@@ -35,7 +35,7 @@ final class WHEPSite {
         entry = SubscriberEntry(
             transport: transport.makeState(for: offer.peer, token: Secret("good"), now: loop.now),
             grant: SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: "s"),
-            watched: WatchedKey(stageID: "s", participantID: "alice"), offer: offer, sources: SubscriberOfferTests.sources,
+            watched: ParticipantKey("alice", onStage: "s"), offer: offer, sources: SubscriberOfferTests.sources,
             layer: .init(), context: context)
         context.entries[entry.transport.id] = entry
         var configuration = HTTPServerConfiguration(

@@ -13,7 +13,7 @@ import Wire
     private let index: Int
     private var mailbox: Mailbox<RouterMessage>?
     private var taps: [UInt64: PublisherTap] = [:]
-    private var watched: [WatchedKey: WatchedParticipant] = [:]
+    private var watched: [ParticipantKey: WatchedParticipant] = [:]
     private var sweeper: TimerWatch?
     /// Where packets are written and protected before they are sent.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: PeerTransport.maximumDatagramByteCount, alignment: 16)
@@ -31,8 +31,7 @@ import Wire
 
     /// A publication of this worker began: subscribers may watch it.
     public func publishBegan(_ publication: Publication) {
-        let key = WatchedKey(stageID: publication.grant.stageID, participantID: publication.grant.participantID)
-        let live = LiveTap(number: context.nextNumber(), key: key, worker: index)
+        let live = LiveTap(number: context.nextNumber(), key: publication.grant.participant, worker: index)
         let tap = PublisherTap(live, of: publication, context: context) { [unowned self] in taps[$0.live.number] = nil }
         taps[live.number] = tap
         publication.add(tap)

@@ -77,7 +77,7 @@ public final class WHEPEndpoint {
 
     // MARK: - POST
 
-    private func post(_ request: HTTPRequest, _ key: WatchedKey, _ respond: @escaping (HTTPResponse) -> Void) {
+    private func post(_ request: HTTPRequest, _ key: ParticipantKey, _ respond: @escaping (HTTPResponse) -> Void) {
         let (post, layer): (OfferRequest, SubscriberEntry.LayerRequest)
         do throws(Refusal) {
             post = try OfferRequest(request, &rates, now: loop.now)
@@ -97,7 +97,7 @@ public final class WHEPEndpoint {
     }
 
     /// Whether the token may watch; the history is told of one that may not.
-    private func question(about post: OfferRequest, _ key: WatchedKey, userAgent: String) -> SubscribeRequest {
+    private func question(about post: OfferRequest, _ key: ParticipantKey, userAgent: String) -> SubscribeRequest {
         var question = SubscribeRequest(token: post.token, stageID: key.stageID, source: post.source)
         question.userAgent = userAgent
         question.onIncapable = { [reports = context.reports] grant in
@@ -107,7 +107,7 @@ public final class WHEPEndpoint {
     }
 
     private func create(
-        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: WatchedKey, telling grant: SubscribeGrant
+        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: ParticipantKey, telling grant: SubscribeGrant
     ) throws(Refusal) -> HTTPResponse {
         do throws(Refusal) {
             return try create(post, layer, key, grant)
@@ -119,7 +119,7 @@ public final class WHEPEndpoint {
 
     /// The token is good: the offer is judged, and a place is taken.
     private func create(
-        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: WatchedKey, _ grant: SubscribeGrant
+        _ post: OfferRequest, _ layer: SubscriberEntry.LayerRequest, _ key: ParticipantKey, _ grant: SubscribeGrant
     ) throws(Refusal) -> HTTPResponse {
         guard context.taps[key] != nil else { throw Refusal(.participantNotLive) }
         let offer = try SubscriberOffer(negotiating: try post.description())

@@ -1,3 +1,4 @@
+import Admission
 import HTTP
 import JWT
 import WebRTCTransport
@@ -5,7 +6,7 @@ import WebRTCTransport
 /// The resources of WHEP by their paths (docs/design.md 2.4).
 enum WHEPResource: Equatable {
     /// `/whep/{stageId}/{participantId}`.
-    case participant(WatchedKey)
+    case participant(ParticipantKey)
     /// `/whep/sessions/{id}`.
     case session(String)
     /// `/whep/sessions/{id}/layer`: the layer extension.
@@ -23,7 +24,7 @@ enum WHEPResource: Equatable {
         case (3, "sessions"): self = .session(segments[2])
         // Both come back in the history, as they were sent. A stage's id is made as a participant's.
         case (3, _) where segments[1...].allSatisfy(ParticipantClaims.isParticipantID):
-            self = .participant(WatchedKey(stageID: segments[1], participantID: segments[2]))
+            self = .participant(ParticipantKey(segments[2], onStage: segments[1]))
         case (4, "sessions") where segments[3] == "layer": self = .layer(segments[2])
         case (4, "sessions") where segments[3] == "events": self = .events(segments[2])
         case (5, "sessions") where segments[3] == "events": self = .eventStream(segments[2], names: segments[4])

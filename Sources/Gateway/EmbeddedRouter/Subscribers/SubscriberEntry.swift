@@ -12,7 +12,7 @@ final class SubscriberEntry: TransportEntry {
     let transport: TransportState
     let grant: SubscribeGrant
     /// Whom it watches.
-    let watched: WatchedKey
+    let watched: ParticipantKey
     let offer: SubscriberOffer
     let sources: SubscriberSources
     let initialLayer: InitialLayer
@@ -34,7 +34,7 @@ final class SubscriberEntry: TransportEntry {
     }
 
     init(
-        transport: TransportState, grant: SubscribeGrant, watched: WatchedKey, offer: SubscriberOffer,
+        transport: TransportState, grant: SubscribeGrant, watched: ParticipantKey, offer: SubscriberOffer,
         sources: SubscriberSources, layer: LayerRequest, context: EmbeddedRouterContext
     ) {
         (self.transport, self.grant, self.watched) = (transport, grant, watched)
@@ -44,7 +44,8 @@ final class SubscriberEntry: TransportEntry {
     }
 
     var purpose: TransportPurpose { .subscribe }
-    var viewer: ViewerKey { ViewerKey(stageID: grant.stageID, participantID: grant.participantID) }
+    /// Who watches, however many sessions it has.
+    var viewer: ParticipantKey { ParticipantKey(grant.participantID, onStage: grant.stageID) }
     private var watching: Watching { Watching(grant, watches: watched.participantID) }
 
     /// The number of its place among the subscribers, given once.

@@ -1,3 +1,4 @@
+import Admission
 import Refusals
 import SDP
 import StageHub
@@ -120,7 +121,7 @@ struct SubscriberSection: Sendable, Equatable {
 
 extension SubscriberOffer {
     /// The answer (RFC 9429 §5.3.1): all m-lines in the offer's order, each `sendonly`, both of one MediaStream.
-    func answer(_ local: LocalDescription, _ sources: SubscriberSources, watched: WatchedKey) -> SessionDescription {
+    func answer(_ local: LocalDescription, _ sources: SubscriberSources, watched: ParticipantKey) -> SessionDescription {
         peer.answer(
             local,
             media: sections.map { $0.answer(at: local.primaryCandidate, sources, stream: watched.participantID) })

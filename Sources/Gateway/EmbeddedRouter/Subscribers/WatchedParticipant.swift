@@ -1,3 +1,4 @@
+import Admission
 import RTP
 import StageHub
 import Wire
@@ -6,7 +7,7 @@ import Wire
 ///
 /// It outlives a publication for a while: an encoder that comes back finds its subscribers waiting.
 final class WatchedParticipant {
-    let key: WatchedKey
+    let key: ParticipantKey
     private(set) var sessions: [SubscriberSession] = []
     private(set) var feed: MediaFeed?
     private(set) var tap: LiveTap?
@@ -20,7 +21,7 @@ final class WatchedParticipant {
     private var epoch: UInt64?
     private var skippedBefore: UInt64 = 0
 
-    init(key: WatchedKey, now: MonotonicTime) { (self.key, absentSince) = (key, now) }
+    init(key: ParticipantKey, now: MonotonicTime) { (self.key, absentSince) = (key, now) }
 
     deinit { store.removeAll() }
 

@@ -1,3 +1,4 @@
+import Admission
 import EventLoop
 import GatewayMetrics
 import Refusals
@@ -155,26 +156,20 @@ final class PublisherTap: MediaSink {
     private static let ratesInterval: Duration = .seconds(5)
 }
 
-/// Whom a subscriber watches.
-struct WatchedKey: Hashable, Sendable {
-    var stageID: String
-    var participantID: String
-}
-
 /// A publication that can be subscribed to, as all workers see it.
 struct LiveTap: Sendable, Equatable {
     /// Tells this publish from others of the same participant: a takeover has another number.
     var number: UInt64
-    var key: WatchedKey
+    var key: ParticipantKey
     /// The index of the worker that owns the publication.
     var worker: Int
 }
 
 /// Where workers find publications by participant. Only beginnings, ends and look-ups of subscribers touch its lock.
 final class TapDirectory: Sendable {
-    private let taps = Lock<[WatchedKey: LiveTap]>([:])
+    private let taps = Lock<[ParticipantKey: LiveTap]>([:])
 
-    subscript(key: WatchedKey) -> LiveTap? { taps.withLock { $0[key] } }
+    subscript(key: ParticipantKey) -> LiveTap? { taps.withLock { $0[key] } }
 
     func add(_ tap: LiveTap) { taps.withLock { $0[tap.key] = tap } }
 

@@ -20,7 +20,7 @@ import Wire
             configuration: TransportConfiguration(advertisedAddresses: []), workerCount: 1, metrics: TransportMetrics(metrics))
         let context = EmbeddedRouterContext(
             transport: transport, authorizer: Nobody(), workerCount: 1, metrics: EmbeddedRouterMetrics(metrics))
-        let live = LiveTap(number: 1, key: WatchedKey(stageID: "s", participantID: "p"), worker: 0)
+        let live = LiveTap(number: 1, key: ParticipantKey("p", onStage: "s"), worker: 0)
         tap = PublisherTap(live, of: publication, context: context) { _ in }
         feed = MediaFeed(to: context.inboxes[0])
         publication.add(tap)

@@ -1,10 +1,5 @@
+import Admission
 import EventLoop
-
-/// Who watches, however many sessions it has: the participant of its token.
-struct ViewerKey: Hashable, Sendable {
-    var stageID: String
-    var participantID: String
-}
 
 /// What all sessions of one viewer may take together, on whatever workers they are. Asked once a second by each session.
 ///
@@ -18,7 +13,7 @@ final class ViewerAllowances: Sendable {
 
     private let bitsPerSecond: Int
     /// Of each viewer its sessions, oldest first; there are no more than subscribers.
-    private let sessions = Lock<[ViewerKey: [Session]]>([:])
+    private let sessions = Lock<[ParticipantKey: [Session]]>([:])
 
     init(bitsPerSecond: Int) { self.bitsPerSecond = bitsPerSecond }
 
@@ -26,7 +21,7 @@ final class ViewerAllowances: Sendable {
 
     /// Notes what a session takes now.
     /// - Returns: what it may take, bits a second.
-    func share(of viewer: ViewerKey, session id: String, taking bits: Int) -> Int {
+    func share(of viewer: ParticipantKey, session id: String, taking bits: Int) -> Int {
         sessions.withLock { sessions in
             var own = sessions[viewer] ?? []
             let place = own.firstIndex { $0.id == id } ?? own.endIndex
@@ -37,7 +32,7 @@ final class ViewerAllowances: Sendable {
         }
     }
 
-    func leave(_ viewer: ViewerKey, session id: String) {
+    func leave(_ viewer: ParticipantKey, session id: String) {
         sessions.withLock { sessions in
             sessions[viewer]?.removeAll { $0.id == id }
             if sessions[viewer]?.isEmpty == true { sessions[viewer] = nil }
