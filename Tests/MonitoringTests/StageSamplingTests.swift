@@ -80,7 +80,7 @@ struct StageSamplingTests {
         }
         collector.add(
             [viewer("a", 100, 0), viewer("a", 200, 0.5), viewer("b", 400, nil), viewer("c", 0, nil, stage: "other")],
-            publishing: [["abc", "a"], ["other", "b"]])
+            publishing: [ParticipantKey("a", onStage: "abc"), ParticipantKey("b", onStage: "other")])
         let found = collector.open.mapValues { [Double($0.count), $0.sum] }
         func ofA(_ metric: MetricSeries.Metric, _ media: MetricSeries.Media? = nil) -> MetricSeries {
             MetricSeries(metric, stage: "abc", participant: "a", media: media)

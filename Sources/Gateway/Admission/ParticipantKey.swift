@@ -1,5 +1,5 @@
-/// Who publishes or watches, in tables of all stages: a participant's id is its own on its stage alone, because whoever signs a stage's
-/// tokens chooses the ids on it.
+/// Who publishes or watches, in tables of all stages: a participant's id is its own on its stage alone, because whoever signs a
+/// stage's tokens chooses the ids on it.
 public struct ParticipantKey: Hashable, Sendable {
     public var stageID: String
     public var participantID: String

@@ -86,7 +86,7 @@ public final class SessionSampler {
         }
         followed = next
         collector.countPublishers(live.filter(\.isPublishing))
-        collector.add(viewers(), publishing: Set(live.map { [$0.lease.stageID, $0.lease.participantID] }))
+        collector.add(viewers(), publishing: Set(live.map(\.lease.participant)))
     }
 }
 

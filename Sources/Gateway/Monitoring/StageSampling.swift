@@ -51,14 +51,14 @@ extension MetricCollector {
         if !live.isEmpty { add(Double(live.count), to: MetricSeries(.concurrentPublishers)) }
     }
 
-    /// - Parameter publishing: who publishes, by stage and participant: only theirs are told one by one.
-    mutating func add(_ viewers: [ViewerSample], publishing: Set<[String]>) {
+    /// - Parameter publishing: who publishes; only their figures are told one by one.
+    mutating func add(_ viewers: [ViewerSample], publishing: Set<ParticipantKey>) {
         if !viewers.isEmpty { add(Double(viewers.count), to: MetricSeries(.concurrentSubscriptions)) }
         for (stage, sessions) in Dictionary(grouping: viewers, by: \.stageID) {
             let subscribers = Dictionary(grouping: sessions, by: \.participantID)
             add(Double(subscribers.count), to: MetricSeries(.subscribers, stage: stage))
             for (participant, sessions) in subscribers {
-                let isPublishing = publishing.contains([stage, participant])
+                let isPublishing = publishing.contains(ParticipantKey(participant, onStage: stage))
                 add(sessions, stage, isPublishing ? participant : nil)
             }
         }
