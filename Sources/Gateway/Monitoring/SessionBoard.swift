@@ -52,14 +52,16 @@ public final class SessionBoard: Sendable {
 
     /// Notes a warning of a live publish: at most one a minute for each rule, so that looking for it may take its time.
     public func note(_ lease: PublishLease, warnedBy rule: String, _ sentence: String) {
-        let record = content.withLock { content in content.live.values.first { $0.lease == lease } }
-        record?.note(SessionWarning(rule: rule, sentence: sentence, time: wallNow()))
+        live(by: lease)?.note(SessionWarning(rule: rule, sentence: sentence, time: wallNow()))
     }
 
     /// Notes that a live publish of two encoders goes on with another one.
     public func note(_ lease: PublishLease, _ switched: SourceSwitch) {
-        let record = content.withLock { content in content.live.values.first { $0.lease == lease } }
-        record?.note(switched)
+        live(by: lease)?.note(switched)
+    }
+
+    private func live(by lease: PublishLease) -> SessionRecord? {
+        content.withLock { content in content.live.values.first { $0.lease == lease } }
     }
 
     fileprivate func note(_ step: String, of record: SessionRecord) {
