@@ -1,5 +1,4 @@
 public import Refusals
-public import Wire
 
 /// What the monitor has to tell its session.
 public enum ContractNews: Equatable, Sendable {
@@ -16,15 +15,4 @@ public struct ContractWarning: Equatable, Sendable {
     public var sentence: String
     /// How often it was found since the last warning about it.
     public var count: Int
-}
-
-/// When a piece of media belongs, and when it came.
-@frozen
-public struct MediaMoment: Sendable, BitwiseCopyable {
-    /// Unwrapped ticks of the track's RTP clock: 90,000 a second for video, 48,000 for audio.
-    public var mediaTime: Int64
-    public var arrival: MonotonicTime
-
-    @inlinable
-    public init(mediaTime: Int64, arrival: MonotonicTime) { (self.mediaTime, self.arrival) = (mediaTime, arrival) }
 }
