@@ -95,7 +95,7 @@ final class TranscodingThread {
     private var mailbox: Mailbox<TranscodingPool.Message>?
     private var sessions: [UInt64: any TranscodingSession] = [:]
 
-    /// How many batches may wait: each of some tens of workers has at most 50 under way.
+    /// How many batches may wait: far more than some tens of workers have under way.
     private static let maximumBatches = 4_096
 
     init(index: Int) throws(SystemError) {
