@@ -1,4 +1,5 @@
 public import EventLoop
+import GatewayMetrics
 public import HTTP
 import JSON
 public import Wire
@@ -44,7 +45,7 @@ public struct HealthEndpoints: Sendable {
             return Self.report(loops.names.map { Check($0, failing: stuck.contains($0) ? "has been in one turn for 2 s" : nil) })
         case "/readyz": return Self.report(readiness())
         default:
-            return HTTPResponse(.ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"], body: metrics())
+            return HTTPResponse(.ok, headers: ["Content-Type": MetricsRegistry.contentType], body: metrics())
         }
     }
 
