@@ -120,8 +120,8 @@ public final class UDPSocket {
         return transmit(segments: 1, segmentSize: payload.count, to: peer.shim, from: local?.shim ?? shim_address())
     }
 
-    @discardableResult
     /// The same for bytes in an array.
+    @discardableResult
     public func send(_ payload: [UInt8], to peer: SocketAddress, from local: IPAddress? = nil) -> SendOutcome {
         unsafe payload.withUnsafeBytes { unsafe send($0, to: peer, from: local) }
     }
