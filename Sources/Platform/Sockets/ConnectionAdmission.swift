@@ -15,12 +15,12 @@ public final class ConnectionAdmission: Sendable {
     }
 
     private struct Counts {
-        /// Publishing or not.
+        /// Known or not.
         var open = 0
-        /// Of them those that have not published.
-        var total = 0
+        /// Of them those that have shown nothing yet.
+        var strangers = 0
         var byteCount = 0
-        var byUnit: [IPNetwork: Int] = [:]
+        var shares = AddressShares()
     }
 
     /// What all of them together may make us keep.
@@ -33,17 +33,17 @@ public final class ConnectionAdmission: Sendable {
     private let trust: AddressTrust?
 
     /// - Parameters:
-    ///   - maximumOpen: of all connections, publishing or not.
-    ///   - maximumCount: of those that have not published.
-    ///   - maximumPerAddress: of those that have not published, from one address.
+    ///   - maximumOpen: of all connections, known or not.
+    ///   - maximumCount: of those that have shown nothing yet.
+    ///   - maximumPerAddress: of those, from one address.
     ///   - trust: knows the addresses that may have more.
     public init(maximumOpen: Int = .max, maximumCount: Int, maximumPerAddress: Int, trust: AddressTrust? = nil) {
         (self.maximumOpen, self.maximumCount) = (maximumOpen, maximumCount)
         (self.maximumPerAddress, self.trust) = (maximumPerAddress, trust)
     }
 
-    /// Connections counted now.
-    public var count: Int { counts.withLock { $0.total } }
+    /// Admitted connections that have shown nothing yet.
+    public var count: Int { counts.withLock { $0.strangers } }
 
     /// One more connection is there; `closed` must follow.
     /// - Returns: false when that is one too many: another one has to go.
@@ -58,14 +58,11 @@ public final class ConnectionAdmission: Sendable {
     public func closed() { counts.withLock { $0.open -= 1 } }
 
     public func admit(_ address: IPAddress) -> Answer {
-        let unit = IPNetwork(countingUnit: address)
         let maximum = trust?.allowance(maximumPerAddress, for: address, at: EventLoop.monotonicNow()) ?? maximumPerAddress
         return counts.withLock { counts in
-            let fromHere = counts.byUnit[unit, default: 0]
-            guard fromHere < maximum else { return .tooManyFromAddress }
-            counts.byUnit[unit] = fromHere + 1
-            counts.total += 1
-            return counts.total > maximumCount ? .admittedOverLimit : .admitted
+            guard counts.shares.take(address, limit: maximum) else { return .tooManyFromAddress }
+            counts.strangers += 1
+            return counts.strangers > maximumCount ? .admittedOverLimit : .admitted
         }
     }
 
@@ -81,11 +78,9 @@ public final class ConnectionAdmission: Sendable {
     /// An admitted connection counts no longer, or is gone.
     /// - Parameter kept: what it had in unfinished messages.
     public func leave(_ address: IPAddress, kept: Int = 0) {
-        let unit = IPNetwork(countingUnit: address)
         counts.withLock { counts in
-            let left = counts.byUnit[unit, default: 1] - 1
-            counts.byUnit[unit] = left > 0 ? left : nil
-            counts.total -= 1
+            counts.shares.giveBack(address)
+            counts.strangers -= 1
             counts.byteCount -= kept
         }
     }
