@@ -80,13 +80,7 @@ public struct LogFields: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     public func adding(_ others: LogFields) -> LogFields {
         var sum = self
         sum.fields.reserveCapacity(fields.count + others.fields.count)
-        for field in others.fields {
-            if let index = fields.firstIndex(where: { $0.name == field.name }) {
-                sum.fields[index].value = field.value
-            } else {
-                sum.fields.append(field)
-            }
-        }
+        for field in others.fields { sum[field.name] = field.value }
         return sum
     }
 }
