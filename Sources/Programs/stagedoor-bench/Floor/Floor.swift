@@ -43,13 +43,3 @@ struct FloorClock {
         return try body()
     }
 }
-
-enum FloorError: Error, CustomStringConvertible {
-    case system(String, Int32)
-
-    var description: String {
-        switch self {
-        case .system(let call, let code): "\(call): errno \(code)"
-        }
-    }
-}

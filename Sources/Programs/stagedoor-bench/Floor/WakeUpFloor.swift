@@ -28,7 +28,7 @@ enum WakeUpFloor {
 
     private static func pipe() throws -> (read: CInt, write: CInt) {
         var ends: [CInt] = [0, 0]
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw FloorError.system("pipe", errno) }
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemError(call: "pipe") }
         return (ends[0], ends[1])
     }
 

@@ -1,11 +1,12 @@
 import CShim
+import EventLoop
 import Glibc
 
 /// Blocking sockets of 127.0.0.1, which their users own.
 enum LoopbackSocket {
     static func listening(at port: UInt16) throws -> CInt {
         let descriptor = try bound(SOCK_STREAM, at: port)
-        guard listen(descriptor, 1_024) == 0 else { throw FloorError.system("listen", errno) }
+        guard listen(descriptor, 1_024) == 0 else { throw SystemError(call: "listen") }
         return descriptor
     }
 
@@ -31,7 +32,7 @@ enum LoopbackSocket {
         shim_set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         var address = address(port: port)
         guard descriptor >= 0, unsafe shim_bind(descriptor, AF_INET, &address) == 0 else {
-            throw FloorError.system("bind", errno)
+            throw SystemError(call: "bind")
         }
         return descriptor
     }

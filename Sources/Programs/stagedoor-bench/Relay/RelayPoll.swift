@@ -1,4 +1,5 @@
 import CShim
+import EventLoop
 import Glibc
 
 /// What a socket's bytes become.
@@ -13,7 +14,7 @@ struct RelayPoll: Sendable {
 
     init() throws {
         descriptor = epoll_create1(0)
-        guard descriptor >= 0 else { throw FloorError.system("epoll_create1", errno) }
+        guard descriptor >= 0 else { throw SystemError(call: "epoll_create1") }
     }
 
     func add(_ socket: CInt, stream: Int) {

@@ -1,5 +1,5 @@
 import CShim
-import Glibc
+import EventLoop
 import SRTP
 import Wire
 
@@ -14,7 +14,7 @@ import Wire
     init(descriptor: CInt, stream: Int, output: RelayOutput, profile: SRTPProfile) throws {
         (self.descriptor, self.stream, self.output) = (descriptor, stream, output)
         inbound = try SRTPInbound(.agreed(profile))
-        guard let batch = unsafe shim_batch_new() else { throw FloorError.system("malloc", errno) }
+        guard let batch = unsafe shim_batch_new() else { throw SystemError(call: "malloc") }
         unsafe self.batch = batch
     }
 
