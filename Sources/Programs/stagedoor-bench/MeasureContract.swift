@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import EventLoop
 import H264
 import MediaContract
 import Refusals
@@ -55,12 +55,12 @@ struct MeasureContract: ParsableCommand {
         let session = ContractSession(context: ContractContext(), ingest: ingest, publisher: publisher)
         guard pass(session, 0) else { throw Refused() }
         let allocations = AllocationCount()
-        let (start, countBefore) = (Self.threadNanoseconds(), allocations?.current)
+        let (start, countBefore) = (EventLoop.threadCPU(), allocations?.current)
         for round in 1...rounds { guard Self.counted(pass, session, round) else { throw Refused() } }
-        let (end, countAfter) = (Self.threadNanoseconds(), allocations?.current)
+        let (end, countAfter) = (EventLoop.threadCPU(), allocations?.current)
         let packets = packetCount * rounds
         return Figure(
-            packets: packets, nanosecondsPerPacket: Double(end - start) / Double(packets),
+            packets: packets, nanosecondsPerPacket: Double((end - start).nanoseconds) / Double(packets),
             allocations: countBefore.flatMap { before in countAfter.map { $0 - before } })
     }
 
@@ -127,11 +127,5 @@ struct MeasureContract: ParsableCommand {
 
     private static func arrival(round: Int, _ duration: Int, _ due: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: 1_000_000_000 + Int64(round * duration) * 1_000_000 + due)
-    }
-
-    private static func threadNanoseconds() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }
