@@ -53,7 +53,7 @@ import Wire
 }
 
 extension SRTPKeys {
-    /// Known to `whip --bare` and `relay`.
+    /// Known to both sides: `whip --bare` and `relay`, and the steps of SRTP.
     static func agreed(_ profile: SRTPProfile) -> SRTPKeys {
         let count = profile.masterKeyByteCount + profile.masterSaltByteCount
         return SRTPKeys(profile: profile, keyAndSalt: Secret((0..<UInt8(count)).map { $0 }))

@@ -1,5 +1,4 @@
 import SRTP
-import Wire
 
 /// SRTP put on packets of 1,200 bytes and taken off again.
 @safe final class UnprotectStep: MediaStep {
@@ -10,10 +9,8 @@ import Wire
     private var number = UInt16(0)
 
     init(_ profile: SRTPProfile) throws {
-        let count = profile.masterKeyByteCount + profile.masterSaltByteCount
-        let keys = SRTPKeys(profile: profile, keyAndSalt: Secret((0..<UInt8(count)).map { $0 }))
-        inbound = try SRTPInbound(keys)
-        outbound = try SRTPOutbound(keys)
+        inbound = try SRTPInbound(.agreed(profile))
+        outbound = try SRTPOutbound(.agreed(profile))
         unsafe packet.initializeMemory(as: UInt8.self, repeating: 0x5A)
     }
 
