@@ -47,8 +47,8 @@ extension TransportContext {
 
     /// An ICE restart (RFC 8445 §9): new credentials of ours, a new ETag; DTLS and media go on.
     private func restart(_ fragment: SDPFragment, _ entry: any TransportEntry) throws(Refusal) -> HTTPResponse {
-        guard let ufrag = fragment.iceUfrag, let password = fragment.icePassword, (4...256).contains(ufrag.utf8.count),
-            (22...256).contains(password.utf8.count)
+        guard let ufrag = fragment.iceUfrag, let password = fragment.icePassword,
+            PeerDescription.areCredentials(ufrag, password)
         else {
             throw Refusal(.malformedFragment, sentence: "An ICE restart needs a=ice-ufrag and a=ice-pwd of RFC 8839's lengths.")
         }

@@ -83,9 +83,14 @@ extension PeerDescription {
     private static func ufrag(of offer: SessionDescription, _ tagged: MediaDescription) throws(Refusal) -> String {
         guard let ufrag = tagged.attributes.value(of: "ice-ufrag") ?? offer.attributes.value(of: "ice-ufrag"),
             let password = tagged.attributes.value(of: "ice-pwd") ?? offer.attributes.value(of: "ice-pwd"),
-            (4...256).contains(ufrag.utf8.count), (22...256).contains(password.utf8.count)
+            areCredentials(ufrag, password)
         else { throw malformed("The offer has no a=ice-ufrag (4 to 256 characters) or a=ice-pwd (22 to 256 characters).") }
         return ufrag
+    }
+
+    /// Whether these have the lengths of RFC 8839 §5.4.
+    static func areCredentials(_ ufrag: String, _ password: String) -> Bool {
+        (4...256).contains(ufrag.utf8.count) && (22...256).contains(password.utf8.count)
     }
 
     /// libdatachannel writes `ice2,trickle`, all others separate them by spaces.
