@@ -1,8 +1,7 @@
 """The jobs of scripts/bench with many streams: how the cost of one grows, what a second worker adds, and how many are held."""
 from bench_clips import with_opus
 from bench_load import AAC, rtmp, whip
-from gateway_run import Gateway, clip, free_ports
-from soak_watch import metrics
+from gateway_run import Gateway, clip, free_ports, metrics
 
 CPU = "ms CPU a stream-second"
 # What each worker keeps for itself shows with few streams; 50 are enough for the media path to count.

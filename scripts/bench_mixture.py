@@ -9,9 +9,8 @@ import urllib.parse
 from bench_load import AAC, lines
 from bench_many import passed
 from bench_viewers import ROOM, ROUTER, watching
-from gateway_run import Gateway, clip, free_ports
+from gateway_run import Gateway, clip, finished, free_ports, metrics, running_bench
 from process_figures import cpu_by_thread
-from soak_watch import finished, metrics, running_bench
 
 # How many of each make the whole.
 WHOLE = {"RTMP": 1_000, "WHIP": 500, "transcoded": 250, "recorded": 100, "of three layers": 50, "viewers": 50}

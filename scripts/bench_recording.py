@@ -8,9 +8,8 @@ import tempfile
 import time
 
 from bench_load import CPU, full, passed, rtmp
-from gateway_run import Gateway, free_ports
+from gateway_run import Gateway, free_ports, metrics
 from process_figures import cpu_by_thread
-from soak_watch import metrics
 
 STREAMS, HELD_STREAMS = 50, 100
 # Goals: of all threads, and of the media loops alone, which copy and hand over.

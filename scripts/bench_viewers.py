@@ -3,27 +3,24 @@ import subprocess
 import time
 
 from bench_load import passed
-from gateway_run import Gateway
+from gateway_run import PATIENCE_SECONDS, Gateway, finished, running_bench, wait_for
 from process_figures import cpu_by_thread, resident
-from soak_watch import finished, metrics, running_bench
 
 VIEWERS = 40
 MEMORY_KILOBYTES = 60
 ROUTER = "  viewers: {driver: embedded}"
 ROOM = "embedded: {maximumSubscribers: 1000, subscribersPerStage: 1000}"
-# Until all are connected; at the start others from one address wait their turn.
-PATIENCE_SECONDS = 120
 
 
 def viewer(table, seconds, rounds, peers):
     """Of one participant by RTMP with Opus; the first viewers make what is made once for all, and are not counted."""
     gateway = Gateway(ROOM, more_routers=ROUTER)
-    pid, programs = gateway.process.pid, []
+    programs = []
     try:
         limit = seconds + 4 * PATIENCE_SECONDS
         programs.append(running_bench(
             "rtmp", gateway.quickstart["rtmpURL"], "--key", gateway.quickstart["streamKey"], "--flv", str(passed()), "--seconds", str(limit)))
-        wait(gateway, "stagedoor_sessions", 1)
+        wait_for(gateway, "stagedoor_sessions", 1)
         programs.append(watching(gateway, 4, limit))
         before, alone = settled(gateway, 4, seconds)
         programs.append(watching(gateway, VIEWERS, limit))
@@ -50,17 +47,9 @@ def watching(gateway, count: int, seconds: float, participant: str | None = None
 
 def settled(gateway, count: int, seconds: float) -> tuple[int, float]:
     """Memory, and CPU a second, once so many watch and what they keep for retransmission is full."""
-    wait(gateway, "stagedoor_whep_subscribers", count)
+    wait_for(gateway, "stagedoor_whep_subscribers", count)
     time.sleep(3)
     pid = gateway.process.pid
     before, began = cpu_by_thread(pid).total(), time.monotonic()
     time.sleep(seconds)
     return resident(pid), (cpu_by_thread(pid).total() - before) / (time.monotonic() - began)
-
-
-def wait(gateway, name: str, value: float):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while metrics(gateway).get(name, 0) < value:
-        if time.monotonic() > end:
-            raise RuntimeError(f"{name} did not become {value:.0f}")
-        time.sleep(0.1)

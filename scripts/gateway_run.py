@@ -1,4 +1,4 @@
-"""What scripts/bench and scripts/soak share: the real program on free ports, keys for it, a clip, and stagedoor-bench."""
+"""What scripts/bench and scripts/soak share: the real program on free ports, keys for it, its metrics, a clip, and stagedoor-bench."""
 import json
 import os
 import pathlib
@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(os.environ.get("STAGEDOOR_PROGRAMS", ROOT / ".build/release"))
@@ -148,3 +149,37 @@ def bench(*arguments, seconds: float = 0) -> dict:
     if not done.stdout.strip():
         raise RuntimeError(f"stagedoor-bench {' '.join(words)}: {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def running_bench(*arguments: str) -> subprocess.Popen:
+    """Reports on standard output when it is interrupted."""
+    program = subprocess.Popen([PROGRAMS / "stagedoor-bench", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if arguments[0] == "receive" and (line := program.stderr.readline()) != "receiving\n":
+        raise RuntimeError(f"the receiver: {line}{program.stderr.read()}")
+    return program
+
+
+def finished(program: subprocess.Popen) -> dict:
+    program.send_signal(signal.SIGINT)
+    return json.loads(program.communicate(timeout=60)[0].splitlines()[-1])
+
+
+def metrics(gateway: Gateway) -> dict[str, float]:
+    """Sums over labels."""
+    sums: dict[str, float] = {}
+    with urllib.request.urlopen(f"{gateway.quickstart['adminURL']}/metrics", timeout=10) as answer:
+        for line in answer.read().decode().splitlines():
+            if not line.startswith("#") and " " in line:
+                name, value = line.rsplit(" ", 1)
+                key = name.split("{")[0]
+                sums[key] = sums.get(key, 0) + float(value)
+    return sums
+
+
+def wait_for(gateway: Gateway, name: str, value: float):
+    """Until a metric has become that large."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while metrics(gateway).get(name, 0) < value:
+        if time.monotonic() > end:
+            raise RuntimeError(f"{name} did not become {value:.0f}")
+        time.sleep(0.1)

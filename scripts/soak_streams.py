@@ -4,8 +4,7 @@ import signal
 import subprocess
 
 from bench_viewers import watching
-from gateway_run import PROGRAMS, clip
-from soak_watch import finished, running_bench
+from gateway_run import PROGRAMS, clip, finished, running_bench
 
 # Of all streams, in hundredths; the rest comes by RTMP. A pair of encoders is one stream.
 WHIP, LAYERED, RECORDED, PAIRS, VIEWERS = 10, 10, 10, 5, 10

@@ -1,37 +1,8 @@
 """What scripts/soak looks at while it runs, and how it judges it."""
-import json
-import signal
-import subprocess
 import time
-import urllib.request
 
-from gateway_run import PROGRAMS
+from gateway_run import finished, metrics
 from process_figures import descriptors, resident
-
-
-def running_bench(*arguments: str) -> subprocess.Popen:
-    """Reports on standard output when it is interrupted."""
-    program = subprocess.Popen([PROGRAMS / "stagedoor-bench", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if arguments[0] == "receive" and (line := program.stderr.readline()) != "receiving\n":
-        raise RuntimeError(f"the receiver: {line}{program.stderr.read()}")
-    return program
-
-
-def finished(program: subprocess.Popen) -> dict:
-    program.send_signal(signal.SIGINT)
-    return json.loads(program.communicate(timeout=60)[0].splitlines()[-1])
-
-
-def metrics(gateway) -> dict[str, float]:
-    """Sums over labels."""
-    sums: dict[str, float] = {}
-    with urllib.request.urlopen(f"{gateway.quickstart['adminURL']}/metrics", timeout=10) as answer:
-        for line in answer.read().decode().splitlines():
-            if not line.startswith("#") and " " in line:
-                name, value = line.rsplit(" ", 1)
-                key = name.split("{")[0]
-                sums[key] = sums.get(key, 0) + float(value)
-    return sums
 
 
 class Watch:
