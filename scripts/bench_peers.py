@@ -12,6 +12,8 @@ from gateway_run import ROOT, free_port
 from janus_whip import WHIPFront
 
 PEERS = ROOT / ".deps/peers"
+# What either may take to begin, on a busy machine.
+START_SECONDS = 20
 
 
 class Nginx:
@@ -34,12 +36,7 @@ rtmp {{ access_log off; server {{ listen 127.0.0.1:{port}; chunk_size 4096; appl
         self.process = subprocess.Popen(
             [PEERS / "usr/sbin/nginx", "-p", self.folder, "-c", settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pid, self.url, self.port = self.process.pid, f"rtmp://127.0.0.1:{port}/live", port
-        for _ in range(500):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            time.sleep(0.01)
-        raise RuntimeError("nginx did not start")
+        wait_until_it_listens(self.name, port)
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
@@ -79,12 +76,7 @@ media: {{ ipv6 = false }}
             pathlib.Path(self.folder, name).write_text(text)
         with open(pathlib.Path(self.folder, "log"), "w") as log:
             self.process = subprocess.Popen([self.PROGRAM, "-F", self.folder], stdout=log, stderr=log)
-        for _ in range(1_000):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise RuntimeError("Janus did not start")
+        wait_until_it_listens(self.name, port)
 
     def forwarding(self, count: int, seconds: float, ports: tuple[int, int], *options):
         front = WHIPFront(self.api, ports[0] + ports[0] % 2)
@@ -101,3 +93,13 @@ media: {{ ipv6 = false }}
             self.process.kill()
             self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def wait_until_it_listens(name: str, port: int):
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.01)
+    raise RuntimeError(f"{name} did not start")
