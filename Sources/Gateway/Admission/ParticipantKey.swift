@@ -19,3 +19,7 @@ extension PublishGrant {
 extension PublishLease {
     public var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
 }
+
+extension SubscribeGrant {
+    public var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
+}

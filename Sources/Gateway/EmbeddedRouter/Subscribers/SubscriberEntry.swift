@@ -45,7 +45,7 @@ final class SubscriberEntry: TransportEntry {
 
     var purpose: TransportPurpose { .subscribe }
     /// Who watches, however many sessions it has.
-    var viewer: ParticipantKey { ParticipantKey(grant.participantID, onStage: grant.stageID) }
+    var viewer: ParticipantKey { grant.participant }
     private var watching: Watching { Watching(grant, watches: watched.participantID) }
 
     /// The number of its place among the subscribers, given once.

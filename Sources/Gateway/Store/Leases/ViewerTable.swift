@@ -146,7 +146,3 @@ struct ViewerTable {
         return .participant(participant)
     }
 }
-
-extension SubscribeGrant {
-    var participant: ParticipantKey { ParticipantKey(participantID, onStage: stageID) }
-}
