@@ -40,7 +40,7 @@ struct ClosedPublishes {
         try database.execute(
             sql: """
                 UPDATE participant SET isConnected = 0, closedGeneration = max(closedGeneration, ?)
-                    WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                    WHERE \(SessionParticipant.condition)
                 """, arguments: closed + participant.arguments)
     }
 

@@ -38,9 +38,7 @@ struct EmbeddedHistory: HistoryReading {
     }
 
     func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
-        try Participant.fetch(
-            database, where: "stageARN = ? AND sessionID = ? AND participantID = ?", [arn, sessionID, participantID]
-        ).first
+        try Participant.fetch(database, where: SessionParticipant.condition, [arn, sessionID, participantID]).first
     }
 
     func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
@@ -53,7 +51,7 @@ struct EmbeddedHistory: HistoryReading {
         try ParticipantEvent.fetch(
             database,
             where: """
-                stageARN = ? AND sessionID = ? AND participantID = ? AND \(ParticipantEvent.isModelled) AND isListed AND sequence > ?
+                \(SessionParticipant.condition) AND \(ParticipantEvent.isModelled) AND isListed AND sequence > ?
                     ORDER BY sequence LIMIT ?
                 """,
             [arn, sessionID, participantID, after, limit])

@@ -90,7 +90,7 @@ extension HistoryTransaction {
         try database.execute(
             sql: """
                 UPDATE participant SET replicationType = ?, replicationState = ?, sourceStageARN = ?, sourceSessionID = ?
-                    WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                    WHERE \(SessionParticipant.condition)
                 """, arguments: columns + participant.arguments)
     }
 

@@ -5,7 +5,7 @@ import GRDB
 struct ParticipantRecordings {
     private static let update = """
         UPDATE participant SET recordingState = ?, recordingBucket = ?, recordingPrefix = ?
-            WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+            WHERE \(SessionParticipant.condition)
         """
 
     private let database: Database
@@ -43,7 +43,7 @@ struct ParticipantRecordings {
             database,
             sql: """
                 SELECT state, bucket, prefix FROM earlyRecording
-                    WHERE stageARN = ? AND sessionID = ? AND participantID = ?
+                    WHERE \(SessionParticipant.condition)
                 """, arguments: participant.arguments)
         guard let found else { return }
         let recording: StatementArguments = [found.text("state"), found.text("bucket"), found.text("prefix")]
