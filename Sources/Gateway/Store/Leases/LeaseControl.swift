@@ -1,17 +1,6 @@
 public import Admission
 public import Refusals
 
-/// One participant of one stage.
-public struct StageParticipant: Codable, Hashable, Sendable {
-    public var stageARN: String
-    public var participantID: String
-
-    public init(_ participantID: String, of stageARN: String) { (self.participantID, self.stageARN) = (participantID, stageARN) }
-
-    /// As it is named where the stage's id stands for its ARN.
-    var key: ParticipantKey { ParticipantKey(participantID, onStage: ResourceName.identifier(inARN: stageARN)) }
-}
-
 /// The leases as the control plane asks of them and acts on them: of one gateway, or of all gateways of a platform.
 ///
 /// What is asked is answered on any thread, exactly once, with `StoreError.away` where it cannot be known now. What ends is
