@@ -13,6 +13,7 @@ import Wire
 struct ReplicationTests {
     private final class Holder: LeaseHolder {
         let ends = Lock<[LeaseEnd]>([])
+        let lease = Lock<PublishLease?>(nil)
         var lastProgress: MonotonicTime { .zero }
         var hasEnded: Bool { false }
         func end(_ reason: LeaseEnd) { ends.withLock { $0.append(reason) } }
@@ -32,7 +33,9 @@ struct ReplicationTests {
         let holder = Holder()
         let grant = PublishGrant(
             participantID: participant, stageARN: stage, stageID: ResourceName.identifier(inARN: stage), credentialHash: "h")
-        bench.leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: false) { _ in }
+        bench.leases.claimPublish(grant, protocol: .whip, holder: holder, takeOver: false) { answer in
+            if case .granted(let lease) = answer { holder.lease.withLock { $0 = lease } }
+        }
         return holder
     }
 
@@ -217,6 +220,23 @@ struct ReplicationTests {
         let left = ["sourceStageArn": .string(source), "participantId": participant] as JSONObject
         let replicas = try bench.call("ListParticipantReplicas", left).output["replicas"]
         #expect(replicas?[0]?["replicationState"] == "STOPPED")
+    }
+
+    @Test func `an ingest configuration that leaves its stage leaves no replicas behind`() throws {
+        let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(source)])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        let (arn, participant) = (try #require(configuration["arn"]), try #require(configuration["participantId"]))
+        let holder = publish(try #require(participant.string), on: source)
+        answer()
+        #expect(try start(destinations[0], ["participantId": participant, "reconnectWindowSeconds": 300]) == nil)
+        bench.leases.release(try #require(holder.lease.withLock { $0 }))
+        func state(after stage: String) throws -> JSONValue? {
+            #expect(try bench.call("UpdateIngestConfiguration", ["arn": arn, "stageArn": .string(stage)]).status == .ok)
+            let listed = ["sourceStageArn": .string(source), "participantId": participant] as JSONObject
+            return try bench.call("ListParticipantReplicas", listed).output["replicas"]?[0]?["replicationState"]
+        }
+        #expect(try state(after: source) == "ACTIVE")
+        #expect(try state(after: destinations[1]) == "STOPPED")
     }
 
     @Test func `a deleted stage stops what is replicated to it, and takes what is replicated from it`() throws {

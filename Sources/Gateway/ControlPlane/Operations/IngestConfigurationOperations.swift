@@ -59,15 +59,21 @@ struct IngestConfigurationOperations: Sendable {
                 guard !isPublishing(configuration, live) else {
                     throw .conflict("The ingest configuration is publishing: end that first, or disconnect its participant.")
                 }
+                let former = configuration.publishers
                 if let stageARN {
                     guard stageARN.isEmpty || transaction.state.stages[stageARN] != nil else { throw .noStage }
                     configuration.stageARN = stageARN
                 }
                 if let isRedundant { setRedundancy(isRedundant, of: &configuration) }
                 transaction.put(configuration)
-                return configuration
-            } finish: { [self] in
-                answer($0, reply)
+                let gone = former.subtracting(configuration.publishers)
+                let stopped = transaction.stopReplications { gone.contains($0.source) }
+                return (configuration: configuration, gone: gone, stopped: stopped)
+            } finish: { [self] updated in
+                context.tellStopped(updated.stopped)
+                // Those that came since the transaction looked for them.
+                for publisher in updated.gone { context.leases.end(publisher, Refusal(.detachedStreamKey)) }
+                answer(updated.configuration, reply)
             }
         }
     }
