@@ -17,6 +17,8 @@ public final class ClusterMember {
     /// What this node tells others of itself, with its next heartbeat.
     public var record: NodeRecord { didSet { machine.record = record.text } }
     public var state: RedisState { connection.state }
+    /// Whether another process lives under this node's name, and has told so since this one has.
+    public var hasRival: Bool { machine.hasRival }
 
     /// Who waits for a lease.
     private enum Claimant {

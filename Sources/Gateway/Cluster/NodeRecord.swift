@@ -21,7 +21,7 @@ public struct NodeRecord: Hashable, Sendable {
     public init(id: String) { self.id = id }
 
     /// Whether another process than `own`'s has told this of itself under the same name.
-    public func isRival(of own: NodeRecord) -> Bool { id == own.id && !process.isEmpty && process != own.process }
+    func isRival(of own: NodeRecord) -> Bool { id == own.id && !process.isEmpty && process != own.process }
 }
 
 extension NodeRecord {

@@ -47,6 +47,30 @@ struct HeartbeatTests {
         #expect(heartbeat.nodes == ["b": "{1}"])
     }
 
+    private func record(of process: String) -> String {
+        var record = NodeRecord(id: "a")
+        record.process = process
+        return record.text
+    }
+
+    /// Until its own is written it finds that of the process before it.
+    @Test mutating func `another process has its name if that one's record came after its own`() {
+        heartbeat.record = record(of: "1")
+        _ = heartbeat.see(["a": record(of: "2")], isWhole: true)
+        #expect(!heartbeat.hasRival)
+        heartbeat.written(record(of: "1"), sentAt: moment(1), moment(1))
+        _ = heartbeat.see(["a": record(of: "1")], isWhole: true)
+        #expect(!heartbeat.hasRival)
+        _ = heartbeat.see(["a": record(of: "2")], isWhole: true)
+        #expect(heartbeat.hasRival)
+    }
+
+    @Test mutating func `what stands under its name is read before it is written over`() {
+        heartbeat.written("{0}", sentAt: moment(0), moment(0))
+        let actions = heartbeat.beat(buries: true, moment(1))
+        #expect(actions == [.call(.nodes), beat("{}")])
+    }
+
     @Test mutating func `the next one is due an interval later`() {
         #expect(heartbeat.dueAt == moment(0))
         heartbeat.scheduleNext(moment(7))

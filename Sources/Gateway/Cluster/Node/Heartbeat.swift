@@ -8,6 +8,8 @@ struct Heartbeat: Sendable {
     /// Nodes that count as alive, and their records.
     private(set) var nodes: [String: String] = [:]
     private(set) var dueAt: MonotonicTime
+    /// Another process lives under this node's name: its record came after one of ours.
+    private(set) var hasRival = false
 
     private let nodeID: String
     private let interval: Duration
@@ -36,7 +38,8 @@ struct Heartbeat: Sendable {
         let beat = ClusterAction.call(.heartbeat(record: record == toldRecord ? nil : record, buries: buries))
         guard now >= nodesAt else { return [beat] }
         nodesAt = now + nodesInterval
-        return [beat, .call(.nodes)]
+        // Once the server has ours, it is asked before ours is written again: over that of a rival, if there is one.
+        return toldRecord == nil ? [beat, .call(.nodes)] : [.call(.nodes), beat]
     }
 
     /// The server took one.
@@ -56,8 +59,15 @@ struct Heartbeat: Sendable {
     ///   long. A record alone says nothing, as the first heartbeat after that brings one.
     mutating func see(_ nodes: [String: String], isWhole: Bool) -> Bool {
         self.nodes = isWhole ? nodes : self.nodes.merging(nodes) { known, new in new.isEmpty ? known : new }
-        guard mayBeBuried || nodes[nodeID, default: ""].isEmpty else { return false }
+        let own = nodes[nodeID, default: ""]
+        // Before ours is written, that of the process before this one is there.
+        if toldRecord != nil { hasRival = hasRival || isRival(own) }
+        guard mayBeBuried || own.isEmpty else { return false }
         (mayBeBuried, toldRecord) = (false, nil)
         return true
+    }
+
+    private func isRival(_ text: String) -> Bool {
+        NodeRecord(id: nodeID, parsing: text).isRival(of: NodeRecord(id: nodeID, parsing: record))
     }
 }

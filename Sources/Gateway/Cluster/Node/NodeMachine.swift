@@ -48,6 +48,9 @@ struct NodeMachine: Sendable {
     /// Nodes that count as alive, and their records.
     var nodes: [String: String] { heartbeat.nodes }
 
+    /// Whether another process lives under this node's name.
+    var hasRival: Bool { heartbeat.hasRival }
+
     /// Whether a lease of the stage is held here.
     func holds(stage: String) -> Bool { held.contains(stage: stage) }
 

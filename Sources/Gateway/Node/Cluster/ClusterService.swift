@@ -105,12 +105,11 @@ final class ClusterService: NodeService {
     }
 
     private func noteNodes() {
-        let records = cluster.leases.nodes
-        let nodes = Set(records.map(\.id))
+        let nodes = Set(cluster.leases.nodes.map(\.id))
         for node in nodes.subtracting(known).sorted() { Log.event(.info, "cluster_node_joined", ["node": .string(node)]) }
         for node in known.subtracting(nodes).sorted() { Log.event(.warning, "cluster_node_left", ["node": .string(node)]) }
         known = nodes
-        if !hasToldOfRival, records.contains(where: { $0.isRival(of: node.record) }) { tellOfRival() }
+        if !hasToldOfRival, node.hasRival { tellOfRival() }
     }
 
     /// Each of two nodes of one name takes the other's leases and sessions for its own.
