@@ -1,5 +1,7 @@
 import GatewayMetrics
+import JSON
 import Refusals
+import StageHub
 import WebRTCTransport
 import Testing
 import Wire
@@ -71,6 +73,18 @@ struct SessionStoryTests {
         story.end(at: WallTime(nanosecondsSince1970: example.seconds * 1_000_000_000), example.end, advertised: Self.address)
         #expect(story.verdict == example.verdict)
         #expect(story.entries.map(\.step) == [.posted] + example.steps + [.ended])
+    }
+
+    @Test func `the silences of its tracks stand among its steps, by time`() {
+        func time(_ seconds: Int64) -> WallTime { WallTime(nanosecondsSince1970: seconds * 1_000_000_000) }
+        var story = SessionStory()
+        story.note(.posted, at: time(1))
+        story.note(.firstIDR, at: time(3))
+        story.note(.ended, at: time(9))
+        let json = story.json(mutes: [PublishStep("videoMuted", at: time(5)), PublishStep("videoUnmuted", at: time(7))])
+        let steps = json["steps"]?.array ?? []
+        #expect(steps.map { $0["step"]?.string } == ["posted", "firstIDR", "videoMuted", "videoUnmuted", "ended"])
+        #expect(steps.map { $0["milliseconds"]?.integer } == [0, 2_000, 4_000, 6_000, 8_000])
     }
 
     @Test func `a session whose media came and no lease is counted by the step before`() {

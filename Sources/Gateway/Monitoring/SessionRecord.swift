@@ -49,6 +49,8 @@ public final class SessionRecord: Sendable {
     public var steps: [PublishStep] {
         content.withLock { content in (content.steps + content.mutes).sorted { $0.time < $1.time } }
     }
+    /// When tracks fell silent and went on: the latest ones, which stand among the steps.
+    public var mutes: [PublishStep] { content.withLock { $0.mutes } }
     /// By the time they first came.
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
     /// Of its video, best first, as the publication last told of them; their rates are in samples.

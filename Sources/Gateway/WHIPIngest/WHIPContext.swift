@@ -88,9 +88,10 @@ public final class WHIPContext: Sendable {
         object["state"] = .string(live == nil ? "ended" : entry.ownership == .pending ? "pending" : "live")
         object["source"] = .string(entry.source.description)
         object["userAgent"] = .string(entry.userAgent)
-        var story = entry.story.json.object
-        story?["warnings"] = board.session(id: id)?.warningsJSON ?? []
-        object["story"] = story.map { .object($0) }
+        let record = board.session(id: id)
+        var story = entry.story.json(mutes: record?.mutes ?? [])
+        story["warnings"] = record?.warningsJSON ?? []
+        object["story"] = .object(story)
         object["media"] = entry.figures?.json
         return .object(object)
     }

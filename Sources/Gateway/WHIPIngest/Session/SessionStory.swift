@@ -1,5 +1,6 @@
-public import JSON
+import JSON
 public import Refusals
+import StageHub
 public import Wire
 
 /// A WHIP session's way from POST to first picture, each step with its time: what support would ask for.
@@ -102,19 +103,23 @@ public struct SessionStory: Sendable, Equatable {
 
 extension SessionStory {
     /// The story as `GET /v1/sessions/{id}` tells it.
-    public var json: JSONValue {
-        var object = JSONObject()
-        object["steps"] = .array(
-            entries.map { entry in
-                var step = JSONObject()
-                step["step"] = .string(entry.step.rawValue)
-                step["time"] = .string(CivilTime(entry.time).rfc3339)
-                step["milliseconds"] = .integer(entry.sincePost.milliseconds)
-                step["peer"] = entry.peer.map { .string($0.description) }
-                return .object(step)
-            })
+    /// - Parameter mutes: when its tracks fell silent and went on.
+    func json(mutes: [PublishStep]) -> JSONObject {
+        let way = entries.map { (time: $0.time, json: line($0.step.rawValue, at: $0.time, peer: $0.peer)) }
+        let silences = mutes.map { (time: $0.time, json: line($0.name, at: $0.time)) }
+        let steps = (way + silences).sorted { $0.time < $1.time }
+        var object: JSONObject = ["steps": .array(steps.map { $0.json })]
         if rejectedChecks > 0 { object["rejectedChecks"] = .integer(Int64(rejectedChecks)) }
         object["verdict"] = verdict.map { .string($0) }
+        return object
+    }
+
+    private func line(_ step: String, at time: WallTime, peer: SocketAddress? = nil) -> JSONValue {
+        var object: JSONObject = [
+            "step": .string(step), "time": .string(CivilTime(time).rfc3339),
+            "milliseconds": .integer((time - (start ?? time)).milliseconds),
+        ]
+        object["peer"] = peer.map { .string($0.description) }
         return .object(object)
     }
 }
