@@ -178,6 +178,27 @@ struct ClusterDatabaseTests {
         #expect(second.database.copy.state.stages[stage.arn]?.tags["mine"] == "too")
     }
 
+    /// It has come to life meanwhile, at the node that has its source.
+    @Test
+    func `an ingest configuration is deleted with its replication, though another node has just changed that`() throws {
+        let first = try prepared()
+        let key = Replication.Key("p-c", from: stage.arn, to: ClusterBench.stage("two").arn)
+        try first.database.write { $0.put(Replication(key, number: "1", startedAt: ClusterBench.now)) }
+        let second = try bench.open("b")
+        try first.database.write { transaction in
+            _ = transaction.activate(
+                key, number: "1", sourceSessionID: "st-a", destinationSessionID: "st-b", generation: 7)
+        }
+        let arn = ClusterBench.configuration("c").arn
+        let stopped = try second.database.write { transaction -> [Replication] in
+            _ = try #require(transaction.state.ingestConfigurations[arn])
+            transaction.removeIngestConfiguration(arn)
+            return transaction.stopReplications { $0.participantID == "p-c" }
+        }
+        #expect(stopped.map(\.state) == [.stopped])
+        #expect(second.database.copy.state.ingestConfigurations[arn] == nil)
+    }
+
     @Test
     func `a record deleted and made again is another one for who knew the old one`() throws {
         let (first, second) = (try prepared(), try bench.open("b"))

@@ -5,8 +5,9 @@ import Wire
 /// The changes of one transaction as what is written where, in which order.
 ///
 /// Ingest configurations go before stages, stages before storage configurations, keys and settings: a key that has lost its
-/// stage is harmless, a stage that is gone with keys still pointing to it would look attached. Lists are longer than what there
-/// is, never shorter.
+/// stage is harmless, a stage that is gone with keys still pointing to it would look attached. Replications go first where their
+/// stage stays: nodes change them by themselves, and what was deleted before such a conflict would not be found when the
+/// transaction runs again. Lists are longer than what there is, never shorter.
 struct CommitPlan {
     struct Item {
         var key: String
@@ -21,6 +22,8 @@ struct CommitPlan {
     struct Slot {
         var tag: String
         var items: [Item]
+
+        fileprivate var rank: Int { items.map(\.id.rank).max() ?? 0 }
     }
 
     let slots: [Slot]
@@ -55,7 +58,7 @@ struct CommitPlan {
 
     private static func slots(of items: [Item], schema: KeySchema) -> [Slot] {
         var slots: [Slot] = []
-        for item in items.sorted(by: { $0.id.rank < $1.id.rank }) {
+        for item in items {
             let tag = schema.tag(item.key)
             if let place = slots.firstIndex(where: { $0.tag == tag }) {
                 slots[place].items.append(item)
@@ -63,7 +66,7 @@ struct CommitPlan {
                 slots.append(Slot(tag: tag, items: [item]))
             }
         }
-        return slots
+        return slots.sorted { $0.rank < $1.rank }
     }
 }
 
@@ -79,11 +82,12 @@ extension Record.ID {
     /// What is changed first has the lowest.
     fileprivate var rank: Int {
         switch self {
-        case .ingestConfiguration: 0
-        case .placement, .revocation, .replication, .stage: 1
-        case .storageConfiguration: 2
-        case .publicKey: 3
-        case .setting: 4
+        case .replication: 0
+        case .ingestConfiguration: 1
+        case .placement, .revocation, .stage: 2
+        case .storageConfiguration: 3
+        case .publicKey: 4
+        case .setting: 5
         }
     }
 }
