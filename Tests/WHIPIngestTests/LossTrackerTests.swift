@@ -133,6 +133,22 @@ struct LossTrackerTests {
         #expect(requests < 340, "\(requests) for 200, of which a hundred twice")
     }
 
+    /// As behind an outage longer than an encoder near by keeps its packets. By when another one came: far away all time is used.
+    @Test(arguments: [(40, 280), (210, 510), (nil, 510)] as [(Int64?, Int64)])
+    func `what was asked for in vain is given up soon where the answer to another has shown that`(
+        _ answer: Int64?, _ end: Int64
+    ) {
+        var tracker = LossTracker()
+        for number in [1, 4] as [Int64] { _ = tracker.received(number, at: Self.time(0)) }
+        var lost: [Int64] = []
+        for now in stride(from: 10, through: 600, by: 10) as StrideThrough<Int64> {
+            _ = tracker.requests(at: Self.time(now))
+            if now == answer { _ = tracker.received(3, at: Self.time(now)) }
+            if tracker.takeLost() > 0 { lost.append(now) }
+        }
+        #expect(lost == [end])
+    }
+
     @Test func `waits for the round trip that is known otherwise, until an answer tells it`() {
         var tracker = LossTracker()
         var numbers: [UInt16] = []

@@ -18,6 +18,9 @@ struct LossTracker {
         case restarted
     }
 
+    /// To a NACK: how long it took, from the first one for its packet, and when it came.
+    private typealias Answer = (time: Duration, arrival: MonotonicTime)
+
     private struct Missing {
         var sequenceNumber: Int64
         /// RTP times of the packets around the gap.
@@ -27,6 +30,12 @@ struct LossTracker {
         var firstAskedAt: MonotonicTime?
         var askedAt: MonotonicTime?
         var tries = 0
+
+        /// It was asked for five times, and its answer would be here: others have come since it is missing, and twice as soon.
+        func isInVain(after answer: Answer?, at now: MonotonicTime) -> Bool {
+            guard tries == LossTracker.maximumTries, let askedAt, let answer, answer.arrival >= noticedAt else { return false }
+            return now - askedAt > max(answer.time * 2, LossTracker.assumedPause)
+        }
 
         /// Encoders that reorder pictures leave the gap's bounds by little.
         func canHave(_ timestamp: UInt32) -> Bool {
@@ -48,6 +57,7 @@ struct LossTracker {
     private var seen: [UInt64] = []
     /// Smoothed time from the first NACK for a packet to that packet; nil before the first.
     private(set) var roundTrip: Duration?
+    private var lastAnswer: Answer?
     /// Packets that have not come, or too late: given up, or left out by a jump.
     private(set) var lost = 0
     /// How many of them `takeLost` has told.
@@ -107,6 +117,7 @@ struct LossTracker {
             // Which of several requests it answers nobody knows. By a later one, a way that became longer would never show.
             let sample = min(now - askedAt, Self.maximumLateness)
             roundTrip = roundTrip.map { $0 * 7 / 8 + sample / 8 } ?? sample
+            lastAnswer = (sample, now)
         }
         let arrival = Self.late(wasAsked: askedAt != nil, age: now - packet.noticedAt)
         if arrival == .tooLate { lost += 1 } else if askedAt != nil { recovered += 1 }
@@ -118,10 +129,10 @@ struct LossTracker {
         age > maximumLateness ? .tooLate : .late(wasAsked: wasAsked)
     }
 
-    /// Gives up what would come too late.
+    /// Gives up what would come too late, and what was asked for in vain.
     mutating func expire(at now: MonotonicTime) {
-        let before = missing.count
-        missing.removeAll { now - $0.noticedAt > Self.maximumLateness }
+        let (before, answer) = (missing.count, lastAnswer)
+        missing.removeAll { now - $0.noticedAt > Self.maximumLateness || $0.isInVain(after: answer, at: now) }
         lost += before - missing.count
     }
 
