@@ -273,4 +273,17 @@ struct ContractMonitorVideoTests {
         #expect(feeder.warnings.map(\.fault) == [.keyframeInterval(seconds: 5)])
         #expect(run(stream, .fragmented, pictures: 400).news == [])
     }
+
+    /// As by intra refresh, or from a relay whose encoder sends keyframes only when asked.
+    @Test(arguments: [0, 1])
+    func `keyframes that stop or never come are a long interval when none has come for 15 s`(_ first: Int) {
+        var stream = SyntheticStream()
+        stream.keyframeInterval = 10_000
+        var feeder = StreamFeeder(.accessUnits)
+        feeder.feed([stream.sps.bytes, stream.pps.bytes] + stream.accessUnit(first))
+        for number in (first + 1)..<(first + 450) { feeder.feed(stream.accessUnit(number)) }
+        #expect(feeder.news == [])
+        feeder.feed(stream.accessUnit(first + 450))
+        #expect(feeder.warnings.map(\.fault) == [.keyframeInterval(seconds: 15)] && feeder.faults.isEmpty)
+    }
 }

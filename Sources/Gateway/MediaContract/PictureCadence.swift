@@ -6,8 +6,10 @@ struct PictureCadence {
     /// Media time of the current picture.
     private(set) var pictureTime: Int64?
     private(set) var lastIDRTime: Int64?
-    /// Seconds between the last two IDR pictures; nil before the second one.
+    /// Seconds between the last two IDR pictures, or for which none has come where that is long; nil before either shows.
     private(set) var keyframeInterval: Double?
+    /// Media time since which no IDR picture has come.
+    private var groupTime: Int64 = 0
     /// Pictures a second over the last full window.
     private(set) var frameRate: Double?
     /// Between pictures that came without a gap.
@@ -19,6 +21,8 @@ struct PictureCadence {
     static let window = 3 * ticksPerSecond
     /// Media time that steps by more is a jump or a gap: measuring starts anew.
     static let maximumStep = 3 * ticksPerSecond
+    /// Longer than the intervals that encoders have by default, which are told to the tenth of a second when they end.
+    static let longGroup = 15 * ticksPerSecond
 
     /// A picture began.
     /// - Parameter isBehindGap: packets were lost on the way, or are late, which may have been pictures.
@@ -26,7 +30,7 @@ struct PictureCadence {
     mutating func pictureBegan(at time: Int64, isIDR: Bool, isBehindGap: Bool) -> Bool {
         defer { pictureTime = time }
         guard let last = pictureTime, time >= last, time - last <= Self.maximumStep else {
-            (windowTime, windowPictureCount, lastIDRTime) = (0, 0, isIDR ? time : nil)
+            (windowTime, windowPictureCount, groupTime, lastIDRTime) = (0, 0, time, isIDR ? time : nil)
             return false
         }
         var hasMeasured = false
@@ -35,7 +39,7 @@ struct PictureCadence {
                 keyframeInterval = Double(time - lastIDRTime) / Double(Self.ticksPerSecond)
                 hasMeasured = true
             }
-            lastIDRTime = time
+            (groupTime, lastIDRTime) = (time, time)
         }
         guard !isBehindGap else { return hasMeasured }
         windowTime += time - last
@@ -43,6 +47,7 @@ struct PictureCadence {
         guard windowTime >= Self.window else { return hasMeasured }
         frameRate = Double(windowPictureCount) * Double(Self.ticksPerSecond) / Double(windowTime)
         (windowTime, windowPictureCount) = (0, 0)
+        if time - groupTime >= Self.longGroup { keyframeInterval = Double(time - groupTime) / Double(Self.ticksPerSecond) }
         return true
     }
 }
