@@ -58,4 +58,17 @@ struct KeyframeProbeTests {
         #expect(sent.count <= 6, "\(sent)")
         #expect(sent.isEmpty == (interval == 2_000))
     }
+
+    @Test func `are found when none comes for 15 s, and stay so when one comes at last`() {
+        var requests = KeyframeRequests()
+        requests.keyframeCame(at: LossTrackerTests.time(0))
+        var found: [Int64] = []
+        for time in stride(from: 0, through: 20_000, by: 100) as StrideThrough<Int64> {
+            _ = requests.isDue(at: LossTrackerTests.time(time))
+            if requests.ignoresRequests { found.append(time) }
+        }
+        #expect(found.first == 17_500)
+        requests.keyframeCame(at: LossTrackerTests.time(20_100))
+        #expect(requests.ignoresRequests)
+    }
 }

@@ -9,7 +9,7 @@ struct KeyframeRequests {
     private(set) var isDeaf = false
     private var probe = KeyframeProbe()
     private var isPaused = false
-    /// When asked for a keyframe in order to find out, it sent one no sooner than it would have anyway.
+    /// When asked for a keyframe in order to find out, it sent one no sooner than it would have anyway, or none.
     var ignoresRequests: Bool { probe.ignoresRequests }
 
     /// The start gate, unrecovered loss or the router wants one.
@@ -79,6 +79,9 @@ struct KeyframeProbe {
 
     /// Whether to ask now, in order to find out.
     mutating func isDue(at now: MonotonicTime) -> Bool {
+        if let askedAt, now - askedAt >= Self.longestSilence {
+            (self.askedAt, ignoresRequests, isSettled) = (nil, true, true)
+        }
         guard !isSettled, askedAt == nil, let lastKeyframe, now - lastKeyframe >= Self.patience else { return false }
         askedAt = now
         return true
@@ -88,6 +91,8 @@ struct KeyframeProbe {
     static let patience = Duration.milliseconds(2_500)
     /// Long enough for a second request, after a second, when the first one was lost.
     static let latestAnswer = Duration.milliseconds(1_500)
+    /// Its own next keyframe is not waited for any longer: there may be none. A way loses requests for some seconds.
+    static let longestSilence = Duration.seconds(15)
     /// One might have waited for a picture that was slow in coming.
     static let enoughLateAnswers = 2
 }
