@@ -54,6 +54,26 @@ struct SubscriberOfferTests {
         #expect(!withoutRTX.contains("transport-cc") && !withoutRTX.contains(HeaderExtensionMap.transportWideCC))
     }
 
+    /// As GStreamer's whepclientsrc offers it.
+    @Test func `H.264 without a packetization mode is taken where there is none in mode 1`() throws {
+        let video = try Self.video(of: "gst-whipclientsink-0.15.3-gst1.28.8") {
+            $0.replacing("packetization-mode=1;", with: "").replacing(";level-asymmetry-allowed=1", with: "")
+        }
+        #expect(video.map.payloadType == 96 && video.retransmissionPayloadType == 100)
+        #expect(video.parameters?.attributeValue == "96 profile-level-id=42c01f")
+        // Constrained Baseline is left without a mode, and Baseline with one.
+        let firefox = try Self.video(of: "firefox-153.7.0esr-openh264") { $0.replacing("126 H264/", with: "126 VP8/") }
+        #expect(firefox.map.payloadType == 105)
+        #expect(throws: Refusal.self) {
+            try Self.video(of: "gst-whipclientsink-0.15.3-gst1.28.8") { $0.replacing("mode=1", with: "mode=0") }
+        }
+    }
+
+    private static func video(of name: String, _ change: (String) -> String) throws -> SubscriberSection {
+        let offer = try SubscriberOffer(negotiating: try turned(name, change))
+        return try #require(offer.section(.video))
+    }
+
     private static let maps = String(repeating: "a=rtpmap:96 H264/90000\r\n", count: 129)
 
     @Test(arguments: [

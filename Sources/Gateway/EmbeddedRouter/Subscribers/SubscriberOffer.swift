@@ -91,22 +91,29 @@ struct SubscriberSection: Sendable, Equatable {
         }
     }
 
-    /// H.264 in packetization mode 1, Constrained Baseline before others, since that is what is published; or Opus.
     private static func choose(_ kind: MediaKind, _ formats: OfferedFormats) throws(Refusal) -> RTPMap {
-        if kind == .audio {
-            guard let opus = formats.maps.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
-                throw Refusal(.noOpus, sentence: "The offer's audio track does not receive Opus.")
-            }
-            return opus
+        if kind == .video { return try chooseH264(formats) }
+        guard let opus = formats.maps.first(where: { $0.isEncoding("opus", clockRate: 48_000) }) else {
+            throw Refusal(.noOpus, sentence: "The offer's audio track does not receive Opus.")
         }
-        let offered = formats.maps.filter { map in
-            map.isEncoding("H264", clockRate: 90_000) && formats.parameters(of: map.payloadType)?["packetization-mode"] == "1"
+        return opus
+    }
+
+    /// H.264 in packetization mode 1, Constrained Baseline before others, since that is what is published.
+    ///
+    /// GStreamer's whepclientsrc leaves the mode out. That stands for 0 (RFC 6184 §8.1), but it takes fragments all the same.
+    private static func chooseH264(_ formats: OfferedFormats) throws(Refusal) -> RTPMap {
+        let offered = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
+        func maps(inMode mode: String?) -> [RTPMap] {
+            offered.filter { formats.parameters(of: $0.payloadType)?["packetization-mode"] == mode }
         }
-        let preferred = offered.first { map in
+        let fragmented = maps(inMode: "1")
+        let usable = fragmented.isEmpty ? maps(inMode: nil) : fragmented
+        let preferred = usable.first { map in
             let profile = formats.parameters(of: map.payloadType)?["profile-level-id"]?.lowercased() ?? ""
             return profile.hasPrefix("42e0")
         }
-        guard let chosen = preferred ?? offered.first else {
+        guard let chosen = preferred ?? usable.first else {
             throw Refusal(
                 .noH264,
                 sentence: "The offer's video receives no H.264 in packetization mode 1 (Firefox: enable its OpenH264 plugin).")
