@@ -7,6 +7,7 @@ import Wire
 
 @Suite("Rebinding")
 struct RebindingTests {
+    private let context: TransportContext
     private let entry: StubEntry
     private let directory = TransportDirectory()
     private let clock = FakeClock()
@@ -15,10 +16,10 @@ struct RebindingTests {
     private let key = MediaPath(remote: SocketAddress(.loopback, port: 7)).key
 
     init() throws {
-        entry = StubEntry(
-            on: try TransportContext(
-                configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
-                metrics: TransportMetrics(MetricsRegistry())))
+        context = try TransportContext(
+            configuration: TransportConfiguration(advertisedAddresses: [SocketAddress(.loopback, port: 9)]), workerCount: 1,
+            metrics: TransportMetrics(MetricsRegistry()))
+        entry = StubEntry(on: context)
         directory.add(source: named, for: entry)
     }
 
@@ -46,6 +47,21 @@ struct RebindingTests {
         let ofNobody = tried(500, of: nobodys, by: &rebinding, hasPredecessor: true)
         let ofOurs = tried(500, of: named, by: &rebinding, hasPredecessor: true)
         #expect(ofNobody == 0 && ofOurs == RebindingBudget.maximumPerSecond)
+    }
+
+    /// Encoders that number their sources alike, or whoever copies a number.
+    @Test func `of many sessions with one source each is tried in its turn`() {
+        for _ in 0..<39 { directory.add(source: named, for: StubEntry(on: context)) }
+        var rebinding = Rebinding(directory)
+        var tried: Set<ObjectIdentifier> = []
+        for _ in 0..<3 {
+            let sessions = rebinding.sessionsToTry(source: named, at: clock.now, hasPredecessor: false)
+            #expect(sessions.count == SourceTable.maximumAtOnce)
+            tried.formUnion(sessions.map { ObjectIdentifier($0) })
+        }
+        #expect(tried.count == 40 && tried.contains(ObjectIdentifier(entry)))
+        directory.remove(sources: [named], of: entry)
+        #expect(directory.entries(source: named).count == 39)
     }
 
     @Test func `a tuple is known until it is checked, or its session has ended`() {

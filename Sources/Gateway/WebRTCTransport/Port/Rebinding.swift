@@ -25,7 +25,7 @@ struct Rebinding {
     mutating func sessionsToTry(source: UInt32, at now: MonotonicTime, hasPredecessor: Bool) -> [any TransportEntry] {
         guard hasPredecessor || budget.allows(now) else { return [] }
         // The number is the client's choice: simple-whip-client takes 1 and 2, and so does its neighbour, here or there.
-        let named = directory.entries(source: source)
+        let named = directory.entriesToTry(source: source)
         return named.isEmpty || !hasPredecessor || budget.allows(now) ? named : []
     }
 
