@@ -41,6 +41,20 @@ extension Interop {
             gateway.stop()
         }
 
+        /// As a phone that leaves its WLAN: the session stays, and its place.
+        @Test(.timeLimit(.minutes(10)))
+        func `Chromium goes on by another way when its network changes`() throws {
+            let gateway = try Gateway()
+            let encoder = try Encoder.ffmpeg(.long, to: gateway.quickstart.publishURL, seconds: Encoder.untilStopped)
+            let browser = try ProgramRun([
+                WHIP.python, Self.client("watch_network.py"), try #require(gateway.quickstart.watchURL),
+            ])
+            #expect(browser.status(within: .seconds(400)) == 0, "\(browser.output)\n\(encoder.output)")
+            #expect(browser.output.contains("goes on, connections: 1"), "\(browser.output)")
+            encoder.kill()
+            gateway.stop()
+        }
+
         /// Time goes on, frames are decoded, there is a picture and a tone, and the page says so.
         private static func expectAlive(_ seen: Participant) {
             #expect(seen.played > 2 && seen.frames > 40, "\(seen)")

@@ -7,6 +7,9 @@ const LONGEST_WAIT = 8000;
 const inStereo = ({ type, sdp }) =>
   ({ type, sdp: sdp.replace(/^a=fmtp:.*useinbandfec=1.*$/m, line => line.includes("stereo=") ? line : `${line};stereo=1`) });
 
+/// The two lines of ICE credentials, in a description or a fragment of one.
+const credentials = sdp => ["ufrag", "pwd"].map(name => sdp.match(new RegExp(`^a=ice-${name}:.*$`, "m"))[0]);
+
 export class Viewer {
   /// figure is a copy of the page's template; clock.now is the gateway's.
   constructor(stageId, participant, figure, { headers, clock }) {
@@ -69,7 +72,13 @@ export class Viewer {
     if (response.status !== 201) throw new Error((await response.json().catch(() => ({}))).detail ?? `Status ${response.status}`);
     this.session = response.headers.get("Location");
     if (this.isStopped) return this.hangUp();
-    await peer.setRemoteDescription({ type: "answer", sdp: await response.text() });
+    this.answer = await response.text();
+    await peer.setRemoteDescription({ type: "answer", sdp: this.answer });
+    // The gateway's close_notify shows here at once, in the connection's state only when its checks go unanswered.
+    const { transport } = peer.getReceivers()[0];
+    transport?.addEventListener("statechange", () => {
+      if (peer === this.peer && ["closed", "failed"].includes(transport.state)) this.again("The connection was lost.");
+    });
   }
 
   changed(peer) {
@@ -77,8 +86,32 @@ export class Viewer {
     if (peer.connectionState === "connected") {
       this.failures = 0;
       this.trouble("");
+    } else if (peer.connectionState === "disconnected") {
+      this.restarting ??= this.restart(peer).catch(() => {}).finally(() => this.restarting = undefined);
     } else if (["failed", "closed"].includes(peer.connectionState)) {
       this.again("The connection was lost.");
+    }
+  }
+
+  /// The network has changed: the session goes on by another way, with new ICE credentials (RFC 9725 4.3.3).
+  async restart(peer) {
+    while (peer === this.peer && peer.connectionState === "disconnected") {
+      peer.restartIce();
+      await peer.setLocalDescription(inStereo(await peer.createOffer()));
+      const response = await fetch(this.session, {
+        method: "PATCH", body: credentials(peer.localDescription.sdp).map(line => `${line}\r\n`).join(""),
+        headers: { ...this.headers, "Content-Type": "application/trickle-ice-sdpfrag", "If-Match": "*" },
+        signal: AbortSignal.timeout(5000),
+      }).catch(() => undefined);
+      if (peer !== this.peer) return;
+      if (response?.status === 404) return this.again("The connection was lost.");
+      if (response?.status === 200) {
+        const [ufrag, password] = credentials(await response.text());
+        this.answer = this.answer.replace(/^a=ice-ufrag:.*$/gm, ufrag).replace(/^a=ice-pwd:.*$/gm, password);
+        return peer.setRemoteDescription({ type: "answer", sdp: this.answer });
+      }
+      // There is no network yet. Should the answer have been lost, the next credentials are new again.
+      await new Promise(resolve => setTimeout(resolve, 1000));
     }
   }
 
