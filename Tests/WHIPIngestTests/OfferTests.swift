@@ -177,7 +177,7 @@ struct OfferTests {
     static let edits: [(String, String, RefusalCode)] = [
         ("a=sendonly", "a=recvonly", .inactiveTrack), ("a=sendonly", "a=inactive", .inactiveTrack),
         ("a=rtcp-mux\r\n", "", .noRTCPMux), ("a=group:BUNDLE 0 1\r\n", "", .notBundled),
-        ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0", .notBundled), ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0 1 2", .malformedOffer),
+        ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0", .notBundled), ("a=group:BUNDLE 0 1", "a=group:BUNDLE 0 1 1", .malformedOffer),
         ("a=setup:actpass", "a=setup:holdconn", .unsupportedSetup), ("H264", "VP8", .noH264), ("opus", "G722", .noOpus),
         ("m=video", "m=audio", .tooManyTracks), ("m=audio", "m=application", .unsupportedSection),
         ("a=msid:gt2CsJdc9xI6ZIgU gt2CsJdc9xI6ZIgU-audio", "a=msid:other track", .tooManyStreams),
@@ -253,6 +253,17 @@ struct OfferTests {
         #expect(accepted.peer.iceOptions == plain.peer.iceOptions)
         let answer = accepted.answer(Self.local)
         #expect(answer.media.map { !$0.attributes.all(Candidate.self).isEmpty } == [false, true])
+    }
+
+    /// As ffmpeg 8 offers pictures without sound: its group is always the same.
+    @Test func `an m-line that only the BUNDLE group names is left out of the answer's`() throws {
+        let text = String(decoding: OfferFixture.named("ffmpeg-9.0.2").body, as: UTF8.self)
+        let (audio, video) = (try #require(text.firstRange(of: "m=audio")), try #require(text.firstRange(of: "m=video")))
+        let edited = String(text[..<audio.lowerBound] + text[video.lowerBound...])
+        let accepted = try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+        let answer = accepted.answer(Self.local)
+        #expect(answer.attributes.first(MediaGroup.self)?.mids == ["1"])
+        #expect(answer.media.count == 1 && answer.media[0].attributes.first(Candidate.self) != nil)
     }
 
     static func accepted(_ name: String) throws -> AcceptedOffer {

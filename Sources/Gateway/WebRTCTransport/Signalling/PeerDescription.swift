@@ -49,8 +49,10 @@ extension PeerDescription {
             return []
         }
         guard Set(mids).isSubset(of: group.mids) else { throw Refusal(.notBundled) }
-        guard group.mids.count == mids.count else { throw malformed("The BUNDLE group names an m-line that does not exist.") }
-        return group.mids
+        // ffmpeg 8 names the m-line of sound also where it sends pictures alone.
+        let present = group.mids.filter(mids.contains)
+        guard present.count == mids.count else { throw malformed("The BUNDLE group names an m-line twice.") }
+        return present
     }
 
     /// The tagged section speaks for the whole bundle; bundle-only ones say nothing of ICE and DTLS (RFC 9143 §7.1.3).
