@@ -4,7 +4,7 @@ import Node
 /// Looks at the machine as a support engineer would, before or beside a running gateway.
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks addresses, ports, certificates, buffers, clock, limits, and a cluster's servers.",
+        abstract: "Checks addresses, ports, certificates, the data directory, buffers, clock, limits, and a cluster's servers.",
         discussion:
             "Fails when a line begins with FAIL: a gateway would not start, or serve nobody. Those with `look` fail nothing.")
 

@@ -11,8 +11,8 @@ import Wire
 /// The doctor's questions, one function each.
 public enum DoctorChecks {
     public static let all: [@Sendable (StagedoorConfiguration) -> [Finding]] = [
-        listeners, accessKeys, advertisedAddresses, routers, certificates, receiveBuffers, descriptors, clock, processors,
-        libraries, cluster,
+        listeners, accessKeys, advertisedAddresses, routers, certificates, keyFiles, dataDirectory, receiveBuffers, descriptors,
+        clock, processors, libraries, cluster,
     ]
 
     /// Whoever holds a port is named, and may be the gateway itself; it may also have rights that the doctor has not. Whatever else
