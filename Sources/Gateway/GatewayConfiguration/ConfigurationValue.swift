@@ -92,10 +92,10 @@ extension Int: ScalarValue {
     static var expectation: String { "a whole number" }
 }
 
-/// Printed without the password that a URL may have.
+/// Printed without the password and the query that a URL may have.
 extension String: ScalarValue {
     init?(text: String) { self = text }
-    var text: String { withoutUserInformation }
+    var text: String { withoutCredentials }
     static var expectation: String { "text" }
     static var hint: String? { nil }
 }

@@ -134,7 +134,7 @@ extension StagedoorConfiguration {
             Problem(
                 key: key,
                 message:
-                    "\"\(url.withoutUserInformation.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
+                    "\"\(url.withoutCredentials.prefix(80))\" is not taken: expected a URL that begins with \(schemes.joined(separator: ":// or "))://"
             )
         }
         problems += webhooks.filter(\.value.url.isEmpty).map { Problem(key: "webhooks.\($0.key).url", message: "is needed") }

@@ -158,7 +158,7 @@ extension OverviewReport {
             let status = asked[name]
             router["health"] = .string(status.map { $0.isDead ? "dead" : $0.isEligible ? "healthy" : "failing" } ?? "unasked")
             if let status { router["participants"] = .integer(Int64(status.participantCount)) }
-            router["address"] = .string(settings.url.isEmpty ? settings.host : settings.url.withoutUserInformation)
+            router["address"] = .string(settings.url.isEmpty ? settings.host : settings.url.withoutCredentials)
             return .object(router)
         }
     }
