@@ -115,6 +115,23 @@ struct EncoderAdviceTests {
         #expect(sentence.contains("in all, such as \(picture.size)") == isTooLarge, "\(sentence)")
     }
 
+    @Test(arguments: [
+        (
+            100,
+            ": in OBS set Output (Scaled) Resolution = 1280x720 (Settings > Video), and in Settings > Output, mode Advanced, "
+                + "Profile = baseline."
+        ),
+        (66, ": in OBS set Output (Scaled) Resolution = 1280x720 (Settings > Video)."),
+    ])
+    func `tells OBS of each page once, with what is set there`(_ profile: Int, _ cure: String) {
+        var stream = SyntheticStream()
+        (stream.sps.width, stream.sps.height, stream.sps.profileIDC) = (1_920, 1_080, profile)
+        var feeder = StreamFeeder(.accessUnits, product: "FMLE/3.0 (compatible; FMSc/1.0)")
+        for number in 0..<240 where !feeder.monitor.isOver { feeder.feed(stream.accessUnit(number)) }
+        let sentence = feeder.sentence ?? "none"
+        #expect(sentence.hasSuffix(cure), "\(sentence)")
+    }
+
     @Test func `tells ffmpeg of one filter alone, for the last one counts`() {
         var stream = SyntheticStream()
         (stream.sps.width, stream.sps.height, stream.sps.isProgressive) = (1_920, 1_080, false)
@@ -126,7 +143,10 @@ struct EncoderAdviceTests {
 
     @Test(arguments: [
         ("Lavf61", "give ffmpeg -profile:v baseline -pix_fmt yuv420p."),
-        ("FMLE/3.0 (compatible; FMSc/1.0)", "Profile = baseline, Color Format = NV12 (Settings > Advanced)."),
+        (
+            "FMLE/3.0 (compatible; FMSc/1.0)",
+            ": in OBS set Profile = baseline (Settings > Output, mode Advanced), Color Format = NV12 (Settings > Advanced)."
+        ),
         ("", "set the H.264 profile to baseline, with 8 bits and 4:2:0."),
     ])
     func `names what the samples must be, where the profile follows from them`(_ product: String, _ cure: String) {

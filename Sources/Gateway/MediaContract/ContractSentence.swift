@@ -15,7 +15,7 @@ struct ContractSentence {
         for setting in findings.map({ advice.setting(for: $0.fault) }) where !settings.contains(setting) {
             settings.append(setting)
         }
-        let cure = advice.place + settings.joined(separator: family == .ffmpeg ? " " : ", ")
+        let cure = advice.words(for: settings)
         // Layers' names have colons of their own.
         let whole = layers.areSeveral ? "\(found). \(cure.prefix(1).uppercased())\(cure.dropFirst())." : "\(found): \(cure)."
         text = String(whole.prefix(Self.maximumLength))

@@ -11,15 +11,25 @@ struct EncoderAdvice {
     var hasLayers = false
     var rules: ContractSettings
 
-    /// Where the settings are; empty where that goes without saying.
-    var place: String {
-        switch family {
-        case .obs: "in OBS (Settings > Output, mode Advanced) set "
-        case .vMix: "in vMix (Streaming > Quality, the cog) set "
-        case .larix: "in Larix (Settings > Video) set "
-        case .ffmpeg: "give ffmpeg "
-        case .browser, .unknown, .ivsSDK, .gStreamer, .wirecast: "set "
+    /// All that is to be set, and where that is, as far as it needs saying.
+    func words(for settings: [String]) -> String {
+        let list = settings.joined(separator: family == .ffmpeg ? " " : ", ")
+        return switch family {
+        case .obs: Self.wordsForOBS(settings)
+        case .vMix: "in vMix (Streaming > Quality, the cog) set \(list)"
+        case .larix: "in Larix (Settings > Video) set \(list)"
+        case .ffmpeg: "give ffmpeg \(list)"
+        case .browser, .unknown, .ivsSDK, .gStreamer, .wirecast: "set \(list)"
         }
+    }
+
+    /// Settings that name no page of their own are all on one, which is said of them alone.
+    private static func wordsForOBS(_ settings: [String]) -> String {
+        let elsewhere = settings.filter { $0.contains("(Settings > ") }
+        let there = settings.filter { !elsewhere.contains($0) }.joined(separator: ", ")
+        if elsewhere.isEmpty { return "in OBS (Settings > Output, mode Advanced) set \(there)" }
+        let first = "in OBS set \(elsewhere.joined(separator: ", "))"
+        return there.isEmpty ? first : "\(first), and in Settings > Output, mode Advanced, \(there)"
     }
 
     /// The cure of one fault.
@@ -70,7 +80,10 @@ struct EncoderAdvice {
     /// The profiles above High are chosen for the samples: x264, for one, starts in no lower one with those.
     private var sampleFormat: String {
         pick(
-            [.obs: ", Color Format = NV12 (Settings > Advanced)", .ffmpeg: " -pix_fmt yuv420p"], other: ", with 8 bits and 4:2:0")
+            [
+                .obs: " (Settings > Output, mode Advanced), Color Format = NV12 (Settings > Advanced)",
+                .ffmpeg: " -pix_fmt yuv420p",
+            ], other: ", with 8 bits and 4:2:0")
     }
 
     private var bFrames: String {
