@@ -310,12 +310,13 @@ struct ConnectionLimitTests {
         #expect(!encoder.words.contains("SD-1023"))
     }
 
-    @Test func `ends a publish without media`() throws {
+    @Test func `ends a publish without media in words, and calls that no refusal`() throws {
         let bench = try IngestBench(settings { $0.idleTimeout = .milliseconds(100) })
         let encoder = bench.connect()
         encoder.connectAndPublish()
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)))
-        #expect(bench.leases.liveCount == 0)
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(120)))
+        #expect(encoder.words.contains("NetStream.Publish.Rejected") && encoder.words.contains("SD-1028: No media came for "))
+        #expect(bench.leases.liveCount == 0 && bench.host.ends == [.connectionLost])
     }
 
     @Test func `takes no standstill of its own for an encoder's silence`() throws {
@@ -328,8 +329,8 @@ struct ConnectionLimitTests {
         var isRead = false
         let reading = bench.loop.schedule(after: .zero) { isRead = true }
         #expect(bench.run(until: { isRead }, within: .seconds(120)))
-        #expect(!encoder.isClosed && bench.leases.liveCount == 1)
-        #expect(bench.run(until: { encoder.isClosed }, within: .seconds(120)), "Then it counts anew")
+        #expect(!encoder.isClosing && bench.leases.liveCount == 1)
+        #expect(bench.run(until: { encoder.isClosing }, within: .seconds(120)), "Then it counts anew")
         reading.cancel()
     }
 

@@ -239,6 +239,10 @@ final class RTMPPublish {
             return live.silence.rearm(after: ingest.settings.idleTimeout)
         }
         connection.story.log(.info, "rtmp_publish_silent")
-        connection.end(.connectionLost)
+        // Not refused: the key is good, and the encoder may come back at once.
+        let seconds = Int(ingest.settings.idleTimeout.inSeconds)
+        let sentence = "No media came for \(seconds) s: look at the encoder and its network, and start the stream again."
+        connection.reject(Refusal(.silentPublish, sentence: sentence))
+        connection.close(lingering: true)
     }
 }

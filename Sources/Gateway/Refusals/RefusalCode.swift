@@ -32,6 +32,7 @@ public enum RefusalCode: Int, Sendable, CaseIterable {
     case excessiveRTMP = 1025
     case malformedCommand = 1026
     case outOfTurn = 1027
+    case silentPublish = 1028
 
     // What a stream must be to get onto a stage (docs/design.md 8): 1040 to 1069
     case videoCodec = 1040

@@ -43,6 +43,7 @@ extension RefusalCode {
         case .excessiveRTMP: RefusalRow("excessive_rtmp", .rejected, 413, event: "INVALID_INPUT")
         case .malformedCommand: RefusalRow("malformed_command", .rejected, 400, event: "INVALID_INPUT")
         case .outOfTurn: RefusalRow("out_of_turn", .rejected, 400)
+        case .silentPublish: RefusalRow("silent_publish", .rejected, 408)
 
         // What a stream must be to get onto a stage
         case .videoCodec: RefusalRow("video_codec", .rejected, 422, event: "INVALID_VIDEO_CODEC")
@@ -147,6 +148,7 @@ extension RefusalCode {
         case .excessiveRTMP: "An RTMP message is longer than allowed, or too many are under way: lower the video bitrate."
         case .malformedCommand: "An RTMP command cannot be read: use another encoder, or a newer version of it."
         case .outOfTurn: "The encoder spoke out of turn: connect comes first, then publish, then media."
+        case .silentPublish: "No media came any more: look at the encoder and its network, and start the stream again."
 
         // What a stream must be to get onto a stage
         case .videoCodec: "The video must be H.264: choose an H.264 (AVC) encoder."
