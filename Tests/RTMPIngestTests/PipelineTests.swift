@@ -82,6 +82,20 @@ struct PipelineTests {
         #expect(inspector.unreadable == [.video, .audio])
     }
 
+    /// As over a way that carries four fifths of its bitrate.
+    @Test func `tells when media comes later and later`() throws {
+        let rig = try Rig()
+        var told: [Duration] = []
+        rig.pipeline.onDelay = { told.append($0) }
+        rig.video(Self.sequenceHeader)
+        for frame in 0..<400 as Range<Int64> {
+            let arrival = rig.time(frame * 250)
+            Self.slice.withUnsafeBytes { _ = rig.pipeline.receiveVideo($0, timestamp: frame * 200, arrival: arrival) }
+            if frame % 4 == 0 { _ = rig.pipeline.timePassed(arrival) }
+        }
+        #expect(told.count == 3 && told.first.map { $0.milliseconds / 1_000 } == 4, "\(told)")
+    }
+
     @Test func `leaves fillers out and keeps SEI`() throws {
         let rig = try Rig()
         rig.video(Self.sequenceHeader)

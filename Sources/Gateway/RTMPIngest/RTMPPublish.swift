@@ -162,6 +162,7 @@ final class RTMPPublish {
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
         pipeline.onProgress = { holder.progressed(at: $0) }
         pipeline.onPassedOver = { [weak self] in self?.note(lease, passedOver: $0) }
+        pipeline.onDelay = { [weak self] in self?.note(lease, delayedBy: $0) }
         pipeline.onStart = { [reports = ingest.environment.reports, unowned publication] in
             reports?.publishStarted(lease)
             publication.started()
@@ -181,6 +182,14 @@ final class RTMPPublish {
     private func note(_ lease: PublishLease, passedOver sentence: String) {
         connection.story.log(.info, "rtmp_tracks_passed_over", ["sentence": .string(sentence)])
         ingest.environment.board.note(lease, warnedBy: "multitrack", sentence)
+    }
+
+    private func note(_ lease: PublishLease, delayedBy delay: Duration) {
+        let sentence =
+            "Media comes \(Int(delay.inSeconds)) s later than at first. The way here does not carry its bitrate, or the encoder "
+            + "does not keep up or stood still: lower the video bitrate, or look at the encoder's machine and network."
+        connection.story.log(.warning, "rtmp_media_late", ["sentence": .string(sentence)])
+        ingest.environment.board.note(lease, warnedBy: "delay", sentence)
     }
 
     private func stop(_ reason: SessionEnd) {

@@ -18,6 +18,8 @@ final class RTMPPublishPipeline {
     var onStart: (() -> Void)?
     /// Called with a sentence when the tracks that are not forwarded have changed, at most every ten seconds.
     var onPassedOver: ((String) -> Void)?
+    /// Called when media has come late for a while, and when it comes twice as late.
+    var onDelay: ((Duration) -> Void)?
 
     private let video: VideoTracks
     private let audio: AudioTracks
@@ -31,6 +33,7 @@ final class RTMPPublishPipeline {
     private var metadata: StreamMetadata?
     private var passedOver = PassedOverTracks()
     private var toldPassedOver: MonotonicTime?
+    private var delay = MediaDelay()
 
     /// - Parameters:
     ///   - scratch: of the worker.
@@ -95,6 +98,7 @@ final class RTMPPublishPipeline {
     /// To be called about once a second.
     /// - Returns: what ends the publish.
     func timePassed(_ now: MonotonicTime) -> Refusal? {
+        lookForDelay(at: now)
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
@@ -104,6 +108,14 @@ final class RTMPPublishPipeline {
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks
         return finding
+    }
+
+    /// A way that is too narrow shows in nothing else: what does not fit waits at the encoder, and nothing is lost.
+    private func lookForDelay(at now: MonotonicTime) {
+        guard let due = publication.timeline.timestamp(of: .video, at: now) else { return }
+        let newest = max(furthestVideo ?? .zero, furthestAudio ?? .zero)
+        let dueTime = Duration.nanoseconds(TrackID.video.nanoseconds(ofTimestamp: due))
+        if let late = delay.look(newest, due: dueTime, at: now) { onDelay?(late) }
     }
 
     private func tellPassedOver(at now: MonotonicTime?) {
@@ -120,7 +132,7 @@ final class RTMPPublishPipeline {
         audio.close()
         tellPassedOver(at: nil)
         inspector?.ended()
-        (onProgress, onStart, onPassedOver) = (nil, nil, nil)
+        (onProgress, onStart, onPassedOver, onDelay) = (nil, nil, nil, nil)
         publication.end(reason)
     }
 
