@@ -33,7 +33,13 @@ public struct Identity: Sendable {
 
     /// An authority of our own, for quickstart and tests.
     public static func makeAuthority(commonName: String, now: WallTime, validFor: Duration) throws(OpenSSLError) -> Identity {
-        let key = try PrivateKey.makeP256()
+        try makeAuthority(commonName: commonName, key: PrivateKey.makeP256(), now: now, validFor: validFor)
+    }
+
+    /// The same of a key that is there: who trusts one authority of a name and a key takes what another one of both signs.
+    public static func makeAuthority(
+        commonName: String, key: PrivateKey, now: WallTime, validFor: Duration
+    ) throws(OpenSSLError) -> Identity {
         let request = CertificateRequest(commonName: commonName, kind: .authority, notAfter: now + validFor, now: now)
         return Identity(certificate: try request.sign(subjectKey: key, issuer: nil), key: key)
     }

@@ -95,9 +95,22 @@ public enum DoctorChecks {
         }
         guard !configuration.tls.certificate.isEmpty else {
             return [.warning("tls.certificate is not set: an authority of our own signs, which OBS and browsers do not trust")]
-                + named
+                + ownAuthority(configuration) + named
         }
         return [certificate("tls.certificate", configuration.tls.certificate, configuration.tls.privateKey)] + named
+    }
+
+    /// The clock of the first start may have been wrong, or ours is now.
+    private static func ownAuthority(_ configuration: StagedoorConfiguration) -> [Finding] {
+        let (path, now) = (configuration.store.directory + "/tls/ca.pem", EventLoop.wallNow())
+        guard let pem = try? NamedFile.read(path), let authority = try? Certificate(pem: pem) else { return [] }
+        guard authority.notBefore > now || authority.notAfter <= now else { return [] }
+        let (begin, end) = (CivilTime(authority.notBefore).rfc3339, CivilTime(authority.notAfter).rfc3339)
+        return [
+            .warning(
+                "\(path) is valid from \(begin) to \(end): check this machine's clock; if that is right, clients need the file "
+                    + "that the next start makes")
+        ]
     }
 
     private static func certificate(_ name: String, _ certificate: String, _ privateKey: String) -> Finding {

@@ -1,6 +1,5 @@
 import DataDirectory
 import EventLoop
-import Foundation
 import OpenSSL
 import Settings
 import Wire
@@ -14,42 +13,40 @@ struct ServerCertificates {
     /// `certificates` of the configuration, in the order of their names.
     private let named: [(name: String, identity: Identity)]
     /// Signs certificates of our own, again and again; nil where the gateway started with the operator's files.
-    private let authority: Identity?
+    private let authority: OwnAuthority?
     /// The PEM file that clients of the own authority trust; nil without it.
-    let authorityPath: String?
+    var authorityPath: String? { authority?.path }
 
     init(_ configuration: StagedoorConfiguration, directory: borrowing DataDirectory) throws {
         named = try Self.named(configuration)
         guard configuration.tls.certificate.isEmpty else {
             identity = try Self.pair(configuration.tls.certificate, configuration.tls.privateKey, key: "tls")
-            (isOwn, self.authority, authorityPath) = (false, nil, nil)
+            (isOwn, self.authority) = (false, nil)
             return
         }
-        try directory.makeFolder("tls")
-        let authority = try Self.authority(in: directory)
-        identity = try Self.leaf(of: authority, host: configuration.advertise.publicName, now: EventLoop.wallNow())
+        let now = EventLoop.wallNow()
+        let authority = try OwnAuthority(in: directory, now: now).renewed(at: now)
+        identity = try authority.issue(host: configuration.advertise.publicName, now: now)
         (isOwn, self.authority) = (true, authority)
-        authorityPath = Self.absolute(directory.path + "/tls/ca.pem")
     }
 
     private init(
-        _ identity: Identity, isOwn: Bool, named: [(name: String, identity: Identity)], like former: ServerCertificates
+        _ identity: Identity, isOwn: Bool, named: [(name: String, identity: Identity)], authority: OwnAuthority?
     ) {
-        (self.identity, self.isOwn, self.named) = (identity, isOwn, named)
-        (authority, authorityPath) = (former.authority, former.authorityPath)
+        (self.identity, self.isOwn, self.named, self.authority) = (identity, isOwn, named, authority)
     }
 
     /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One in
     /// use that has expired does not keep others from being renewed.
     /// - Throws: when a file cannot be read, a new certificate is not in date, its chain is out of order, or our own lacks its authority.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
-        let (settings, now) = (configuration.tls, EventLoop.wallNow())
-        let isOwn = settings.certificate.isEmpty
-        let identity =
-            try isOwn
-            ? own(host: configuration.advertise.publicName, now: now)
-            : Self.pair(settings.certificate, settings.privateKey, key: "tls")
-        let fresh = ServerCertificates(identity, isOwn: isOwn, named: try Self.named(configuration), like: self)
+        let (settings, now, named) = (configuration.tls, EventLoop.wallNow(), try Self.named(configuration))
+        let fresh =
+            try settings.certificate.isEmpty
+            ? own(host: configuration.advertise.publicName, now: now, named: named)
+            : ServerCertificates(
+                Self.pair(settings.certificate, settings.privateKey, key: "tls"), isOwn: false, named: named,
+                authority: authority)
         let (known, read) = (fingerprints, fresh.fingerprints)
         for (name, identity) in fresh.identities where read[name] != known[name] {
             guard identity.certificate.notAfter > now else {
@@ -66,23 +63,26 @@ struct ServerCertificates {
         return fresh
     }
 
-    /// Whether the certificate in use is our own, and is to be made anew: it ends soon, or the clock was set back behind its
-    /// beginning.
+    /// Whether the certificate in use is our own, and is to be made anew: it ends soon, or a clock was set back behind its
+    /// beginning, or its authority's dates are wrong.
     func isDueForRenewal(at now: WallTime) -> Bool {
         let certificate = identity.certificate
-        return isOwn && (certificate.notAfter - now < Self.renewalTime || certificate.notBefore > now)
+        let isSound = certificate.notAfter - now >= Self.renewalTime && certificate.notBefore <= now
+        return isOwn && (!isSound || authority?.isDueForRenewal(at: now) == true)
     }
 
     /// With another certificate of our own; the operator's stay, whatever has become of their files.
-    func renewed(host: String, now: WallTime) throws -> ServerCertificates {
-        ServerCertificates(try own(host: host, now: now), isOwn: true, named: named, like: self)
-    }
+    func renewed(host: String, now: WallTime) throws -> ServerCertificates { try own(host: host, now: now, named: named) }
 
-    private func own(host: String, now: WallTime) throws -> Identity {
+    private func own(host: String, now: WallTime, named: [(name: String, identity: Identity)]) throws -> ServerCertificates {
         guard let authority else {
             throw StartupError.certificate("tls.certificate: without it the gateway makes one of its own, at its next start only")
         }
-        return try isOwn && !isDueForRenewal(at: now) ? identity : Self.leaf(of: authority, host: host, now: now)
+        guard !isOwn || isDueForRenewal(at: now) else {
+            return ServerCertificates(identity, isOwn: true, named: named, authority: authority)
+        }
+        let fresh = try authority.renewed(at: now)
+        return ServerCertificates(try fresh.issue(host: host, now: now), isOwn: true, named: named, authority: fresh)
     }
 
     /// What new handshakes get.
@@ -130,37 +130,6 @@ struct ServerCertificates {
         } catch {
             throw StartupError.certificate("\(key): \(error)")
         }
-    }
-
-    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
-
-    /// Kept over restarts: clients that were set up to trust it keep working.
-    /// - Throws: where it is there and cannot be used: nobody would trust another one in its place.
-    private static func authority(in directory: borrowing DataDirectory) throws -> Identity {
-        if let chain = try directory.read("tls/ca.pem"), let key = try directory.read("tls/ca.key") {
-            do { return try Identity(chainPEM: chain, keyPEM: Secret(key)) } catch {
-                throw StartupError.certificate("\(directory.path)/tls/ca.pem with ca.key: \(error)")
-            }
-        }
-        let made = try Identity.makeAuthority(
-            commonName: "Stagedoor's own authority", now: EventLoop.wallNow(), validFor: .seconds(10 * 365 * 86_400))
-        try directory.write(made.key.pem().reveal(), to: "tls/ca.key")
-        try directory.write(made.certificate.pem(), to: "tls/ca.pem")
-        return made
-    }
-
-    /// Made anew at every start, and before it ends: its names follow the configuration, and nobody pins it.
-    private static func leaf(of authority: Identity, host: String, now: WallTime) throws -> Identity {
-        var names = ["localhost"]
-        var addresses = [IPAddress.loopback, IPAddress.v6(high: 0, low: 1, scope: 0)]
-        if let address = IPAddress(host) {
-            addresses.append(address)
-        } else if !host.isEmpty {
-            names.append(host)
-        }
-        return try authority.issue(
-            commonName: names.last ?? "localhost", dnsNames: names, addresses: addresses, now: now,
-            validFor: .seconds(90 * 86_400))
     }
 
     /// Of its 90 days: time to try again, and for clients whose clocks are wrong.
