@@ -7,7 +7,8 @@ import Wire
 
 @testable import ClusterStore
 
-/// The figures of docs/cluster-schema.md. `STAGEDOOR_RECORDS=100000` makes them; a run without it only sees that they can be made.
+/// The figures of docs/cluster-schema.md. `STAGEDOOR_RECORDS=100000` makes them; a run without it
+/// only sees that they can be made.
 @Suite("What a platform's size costs", .timeLimit(.minutes(20)))
 struct ClusterScaleTests {
     private static let records = ProcessInfo.processInfo.environment["STAGEDOOR_RECORDS"].flatMap(Int.init) ?? 2_000

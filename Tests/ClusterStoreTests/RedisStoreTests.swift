@@ -47,7 +47,8 @@ struct RedisStoreTests {
         #expect(first.state.placements.isEmpty && first.state.stages.isEmpty && first.state.ingestConfigurations.isEmpty)
     }
 
-    /// By polls alone every stage but the first would take a whole interval: it is made just after the poll that brought the one before.
+    /// By polls alone every stage but the first would take a whole interval: it is made just after the
+    /// poll that brought the one before.
     @Test
     func `a stage made at one node is seen at the other when it is told, not when it asks`() async throws {
         let bench = try ClusterBench()

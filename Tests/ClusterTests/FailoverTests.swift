@@ -41,7 +41,8 @@ struct FailoverTests {
     private func node(_ name: String, on group: RedisFailoverGroup) throws -> TestNode {
         let sentinels = group.sentinels.map { RedisEndpoint(host: "127.0.0.1", port: $0.port) }
         return try TestNode(name, on: .sentinel(primary: RedisFailoverGroup.name, sentinels: sentinels), limits: .impatient) {
-            // Nobody is taken for dead, and who finds a server that may have forgotten waits for less than the other stands still.
+            // Nobody is taken for dead, and who finds a server that may have forgotten waits for
+            // less than the other stands still.
             ($0.cluster.leaseLifetime, $0.cluster.heartbeatLifetime, $0.cluster.grace) = (
                 .seconds(300), .seconds(300), .seconds(2)
             )

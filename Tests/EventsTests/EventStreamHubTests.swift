@@ -40,8 +40,8 @@ struct EventStreamHubTests {
         withExtendedLifetime(subscriptions) {}
     }
 
-    /// Without a last event, or with one of another history: as after a migration from a cluster, whose numbers are larger by far,
-    /// or when the data directory was restored.
+    /// Without a last event, or with one of another history: as after a migration from a cluster, whose numbers are larger by
+    /// far, or when the data directory was restored.
     @Test(arguments: [nil, "1887436800000000000"])
     func `a reader whose place is not known here sees what happens from now on`(lastEventID: String?) throws {
         let bench = try EventsBench()

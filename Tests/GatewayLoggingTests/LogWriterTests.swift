@@ -76,7 +76,8 @@ struct LogWriterTests {
         #expect(writer.droppedCount == 10)
     }
 
-    /// What the descriptor means is changed while a long line is on its way: a pipe that is full, a full disk, one with room again.
+    /// What the descriptor means is changed while a long line is on its way: a pipe that is full, a
+    /// full disk, one with room again.
     @Test func `a line after one that was cut off stands on a line of its own`() throws {
         let (cut, whole) = (try Self.pipe(), try Self.pipe())
         let full = open("/dev/full", O_WRONLY)

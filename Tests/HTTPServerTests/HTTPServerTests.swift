@@ -182,8 +182,8 @@ struct HTTPServerTests {
         #expect(patient.wait { patient.server.connectionCount == 0 })
     }
 
-    /// Each takes 64 KiB in 120 ms at most, for four times `idleTimeout`, in one of which the kernel may take nothing of us: it waits
-    /// until a third of its 4 MiB is gone. Then all of the 16 MB.
+    /// Each takes 64 KiB in 120 ms at most, for four times `idleTimeout`, in one of which the kernel may take nothing of us: it
+    /// waits until a third of its 4 MiB is gone. Then all of the 16 MB.
     @Test func `who takes a long answer steadily gets all of it`() throws {
         // Where this thread had no CPU for half of that time nobody has taken steadily.
         var longestGap = Duration.seconds(60)

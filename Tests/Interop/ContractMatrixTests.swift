@@ -86,7 +86,8 @@ extension Interop.MediaContract {
             }
         }
 
-        /// Chromium mostly begins with small pictures, and sends larger ones as it trusts the network: none of it ends the publish.
+        /// Chromium mostly begins with small pictures, and sends larger ones as it trusts the
+        /// network: none of it ends the publish.
         private static func chromium(_ gateway: Gateway) throws -> ProgramRun {
             let quickstart = gateway.quickstart
             let page = try #require(quickstart.whipURL).replacing(/\/whip$/, with: "/publish")

@@ -33,7 +33,8 @@ extension Interop {
             }
         }
 
-        /// With a stream live and one refused: what is named must be there, and the number of series must not follow that of streams.
+        /// With a stream live and one refused: what is named must be there, and the number of series
+        /// must not follow that of streams.
         @Test(.timeLimit(.minutes(10)))
         func `a scrape under way is clean, complete and bounded`() throws {
             let gateway = try Gateway()

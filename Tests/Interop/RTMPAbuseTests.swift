@@ -67,8 +67,8 @@ extension Interop {
             gateway.stop()
         }
 
-        /// Whether one of a few identical rounds after the first takes no more memory: a leak shows in each of them, and what a busy
-        /// machine lets pile up does not.
+        /// Whether one of a few identical rounds after the first takes no more memory: a leak shows in each of them, and what a
+        /// busy machine lets pile up does not.
         private func settles(_ gateway: Gateway, _ round: () throws -> Void) rethrows -> Bool {
             try round()
             for _ in 1...4 {

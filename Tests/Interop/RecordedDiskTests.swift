@@ -46,7 +46,8 @@ extension Interop {
             try Self.outliveSlowness(streams: 3, milliseconds: 30_000)
         }
 
-        /// Records RTMP streams while each write to the spool takes so much longer, until recordings have gaps, and a little after.
+        /// Records RTMP streams while each write to the spool takes so much longer, until recordings
+        /// have gaps, and a little after.
         static func outliveSlowness(streams count: Int, milliseconds: Int) throws {
             let (disk, folder) = (try SlowDisk(milliseconds: milliseconds), RecordingFolder())
             let gateway = try Gateway(

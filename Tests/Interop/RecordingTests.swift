@@ -65,7 +65,8 @@ extension Interop {
             try Self.survive(kills: 5)
         }
 
-        /// Kills the gateway in one recording after the other, each at another moment, and looks at what the next start makes of it.
+        /// Kills the gateway in one recording after the other, each at another moment, and looks at
+        /// what the next start makes of it.
         static func survive(kills count: Int) throws {
             let folder = RecordingFolder()
             let sent = try MediaFile.frameDigests(Clip.long.file())

@@ -45,8 +45,8 @@ extension Interop {
         /// From now on so many layers bring pictures, for a while, and the others rest.
         ///
         /// A router that is told of them anew begins to count anew.
-        /// - Parameter encoder: who is ordered to bring them, and again where that one stood still, as on a busy machine; nil: whoever
-        ///   is the source.
+        /// - Parameter encoder: who is ordered to bring them, and again where that one stood still, as on a busy machine; nil:
+        ///   whoever is the source.
         private static func expectPictures(
             of count: Int, _ stage: RedundantPair, from encoder: Int? = nil, at router: StageRouter
         ) throws {

@@ -60,8 +60,9 @@ extension Interop {
             try Self.expectOneStream(CountedMedia(capture.file.path), stage.switches)
         }
 
-        /// Pictures go on where they were, and sound does. On a machine that is busy with others an encoder may bring nothing for longer
-        /// than what is kept of the other one reaches back: then it goes on with that one's next group, and the gateway says so.
+        /// Pictures go on where they were, and sound does. On a machine that is busy with others an encoder may bring nothing for
+        /// longer than what is kept of the other one reaches back: then it goes on with that one's next
+        /// group, and the gateway says so.
         private static func expectOneStream(_ media: CountedMedia, _ switches: [RedundantPair.Switch]) {
             let isCalm = switches.allSatisfy { $0.reason == "operator" && $0.gap < 300 }
             let (shown, gaps) = (media.shown, media.soundGaps())

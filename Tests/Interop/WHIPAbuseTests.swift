@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// What no honest client does to the media port and the HTTP side, and what restless ones do: each has its expected result, and a stream beside it is whole.
+    /// What no honest client does to the media port and the HTTP side, and what restless ones do: each has its expected result,
+    /// and a stream beside it is whole.
     @Suite struct WHIPAbuse {
         /// The functions of `whip_abuse.py`.
         static let atMediaPort = [

@@ -25,8 +25,8 @@ extension Interop {
             #expect(sent.streams == 4 && sent.deleted == 4 && sent.endedByServer == 0)
             #expect(options.isEmpty || sent.retransmitted > 0, "what got lost was asked for")
             #expect(received.sources == 8)
-            // On a busy machine a repetition may come too late, and a full socket may drop what is not missed: its track's last packets.
-            // Then the gateway says so.
+            // On a busy machine a repetition may come too late, and a full socket may drop what is not missed: its track's last
+            // packets. Then the gateway says so.
             let late = Int(try gateway.metrics().sum("stagedoor_rx_lost_packets_total"))
             let dropped = gateway.droppedDatagrams
             #expect(

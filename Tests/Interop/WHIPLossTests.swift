@@ -5,8 +5,8 @@ extension Interop {
     /// Loss between an OBS-shaped publisher and the real program: what requests bring back, how soon, and whether the program's
     /// account is that of the way.
     @Suite struct WHIPLoss {
-        /// Percent dropped and reordered each, in both directions, and how many of a thousand must be there in the end; where time
-        /// may be judged, 500 ms after their first transmission; else 980, since a busy machine repeats some too late.
+        /// Percent dropped and reordered each, in both directions, and how many of a thousand must be there in the end; where
+        /// time may be judged, 500 ms after their first transmission; else 980, since a busy machine repeats some too late.
         static let links: [(percent: UInt64, perMille: Int)] = [(1, 999), (5, 995), (10, 990)]
 
         /// All three ways at once: 2.5 Mbit/s for 9 s, the last second without loss, so that every account is closed.

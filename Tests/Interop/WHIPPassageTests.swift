@@ -21,8 +21,8 @@ extension Interop {
             gateway.stop()
         }
 
-        /// A clip with the words in an SEI message of its first picture (unregistered user data, H.264 D.1.7), which comes again and
-        /// again as the clip does.
+        /// A clip with the words in an SEI message of its first picture (unregistered user data, H.264 D.1.7), which comes again
+        /// and again as the clip does.
         private static func clip() throws -> String {
             let message = "h264_metadata=sei_user_data=086f3693-b7b3-4f2c-9653-21492feee5b8+\(words)"
             let recipe = ["ffmpeg", "-v", "error", "-nostdin", "-i", try Clip.p30.file(), "-c", "copy", "-bsf:v", message]

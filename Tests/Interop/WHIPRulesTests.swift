@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension Interop {
-    /// Who is let in by WHIP, who is not and how that is told, and who takes over from whom: with aiortc against the real program.
+    /// Who is let in by WHIP, who is not and how that is told, and who takes over from whom: with
+    /// aiortc against the real program.
     @Suite struct WHIPRules {
         struct Fault: Sendable, CustomTestStringConvertible {
             var wrong: String

@@ -126,7 +126,8 @@ extension Interop {
 }
 
 extension Gateway {
-    /// Returns once its WHIP publishers have brought so much from now on, all layers together, or the one that is looked at has ended.
+    /// Returns once its WHIP publishers have brought so much from now on, all layers together, or the
+    /// one that is looked at has ended.
     func awaitWHIP(pictures: Double, sounds: Double, from client: ProgramRun) throws {
         func came(_ kind: String) throws -> Double {
             try metrics().sum("stagedoor_rx_frames_total", "protocol=\"whip\"", "kind=\"\(kind)\"")

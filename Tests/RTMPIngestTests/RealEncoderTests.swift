@@ -114,8 +114,8 @@ struct RealEncoderTests {
         let largestError = zip(times, 0...).map { abs($0 - times[0] - Int64($1) * 3_000) }.max() ?? .max
         #expect(largestError <= 90, "Stamps are whole milliseconds")
         let opus = sink.packets(of: .audio)
-        // What is being transcoded when the publish ends is not sent any more: up to half a second on a busy machine, which may have
-        // left out as much before.
+        // What is being transcoded when the publish ends is not sent any more: up to half a second on a busy machine, which may
+        // have left out as much before.
         #expect((75...154).contains(opus.count))
         #expect(zip(opus, opus.dropFirst()).allSatisfy { $1.timestamp - $0.timestamp == 960 })
         #expect(sink.formats[.audio] == .opus(isStereo: audio[3] == "2"))

@@ -225,7 +225,8 @@ struct ServerSessionTests {
         #expect(streams.count == 40 && streams.allSatisfy { $0.arguments == [.number(1)] })
     }
 
-    /// As of an encoder with three bitrates on one connection. What is live on stream 0 ends with whatever is deleted, but for these.
+    /// As of an encoder with three bitrates on one connection. What is live on stream 0 ends with
+    /// whatever is deleted, but for these.
     @Test(arguments: [0, 1] as [UInt32])
     func `further streams beside a live one are refused, and their media and their ends are not the live one's`(
         live: UInt32

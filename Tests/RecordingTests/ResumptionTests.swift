@@ -25,7 +25,8 @@ struct ResumptionTests {
         return RegisterPage(node: node, isClosed: isClosed, texts: texts)
     }
 
-    /// What the register says, seconds after the last that is known of it (its last segment's end), milliseconds since the publish.
+    /// What the register says, seconds after the last that is known of it (its last segment's end),
+    /// milliseconds since the publish.
     @Test(arguments: [
         (nil, 0, 0, Resumption.Step.beginAnew),
         (page(by: "a", isClosed: true), 0, 0, .beginAnew),

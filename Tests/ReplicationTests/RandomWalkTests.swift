@@ -28,7 +28,8 @@ struct RandomWalkTests {
         let platform = try SmallPlatform(2)
         for stage in Self.stages { platform.nodes[0].makeStage(stage) }
         walk(over: platform.nodes)
-        // Nodes tell the history each for itself: what one ended and the other began may be told in any order, and a little later.
+        // Nodes tell the history each for itself: what one ended and the other began may be told in
+        // any order, and a little later.
         var faults: [String] = []
         platform.nodes[0].until("every begin has its end") {
             faults = unbalanced(platform.nodes[0].events(), isOrdered: false)

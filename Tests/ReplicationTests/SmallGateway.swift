@@ -9,8 +9,8 @@ import Wire
 
 @testable import Replication
 
-/// A gateway in small: the real store and leases, one worker's replicator and the keeper, all on one loop. Publishes are fed by hand.
-/// Nodes of a platform share the loop (`SmallPlatform`).
+/// A gateway in small: the real store and leases, one worker's replicator and the keeper, all on one loop. Publishes are fed by
+/// hand. Nodes of a platform share the loop (`SmallPlatform`).
 final class SmallGateway {
     let loop: EventLoop
     let store: any GatewayStore

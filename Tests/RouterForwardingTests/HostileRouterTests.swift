@@ -57,7 +57,8 @@ struct HostileRouterTests {
         #expect(seen.count > 300)
     }
 
-    /// 32 requests in one datagram, for all that is kept; promised are 0.1 ms of an idle machine, the sending of 8 packets with it.
+    /// 32 requests in one datagram, for all that is kept; promised are 0.1 ms of an idle machine,
+    /// the sending of 8 packets with it.
     @Test func `no datagram costs a worker much, however much it asks for`() throws {
         // Of many, so that what the machine does meanwhile, and code that runs for the first time, count little.
         var costs: [Duration] = []

@@ -29,7 +29,8 @@ struct StaticForwardingTests {
         try Self.forward(Self.options[0], protection: .aes128CMSHA1_80)
     }
 
-    /// Again where the receiver lost something by itself: without a processor for a second, its socket has no room for what comes.
+    /// Again where the receiver lost something by itself: without a processor for a second, its
+    /// socket has no room for what comes.
     static func forward(_ options: [String], protection: SRTPProfile?) throws {
         for _ in 0..<5 { if try isJudged(options, protection) { return } }
         Issue.record("the receiver's own buffer overflowed each time")

@@ -41,7 +41,8 @@ struct AccessKeySettingsTests {
         #expect(StagePattern(text) == nil)
     }
 
-    /// Of all stars only the last one is tried again: a text of 256 bytes takes 256 x 256 steps at most, not 256 to the power of stars.
+    /// Of all stars only the last one is tried again: a text of 256 bytes takes 256 x 256 steps at most,
+    /// not 256 to the power of stars.
     @Test(.timeLimit(.minutes(10)))
     func `a pattern full of stars is soon told from a text that nearly matches`() throws {
         let pattern = try #require(ActionPattern("ivs:" + String(repeating: "*a", count: 125) + "b"))

@@ -29,8 +29,8 @@ struct MetricPointTests {
         }
     }
 
-    /// Two nodes whose publishers came in the same half of the minute; one of which died when the other's came; some of both; and a
-    /// process that begins in the second in which the one before it ends.
+    /// Two nodes whose publishers came in the same half of the minute; one of which died when the other's came; some of both; and
+    /// a process that begins in the second in which the one before it ends.
     static let shares: [(Range<UInt64>, Range<UInt64>, (Int32, Double, Double, Double))] = [
         (30..<60, 30..<60, (30, 90, 3, 3)), (0..<30, 30..<60, (60, 90, 1, 2)), (0..<40, 20..<60, (60, 120, 1, 3)),
         (0..<60, 59..<60, (61, 62, 1, 2)),

@@ -106,7 +106,8 @@ struct AudioTranscoderTests {
         let transcoder = try AudioTranscoder(loop: try EventLoop(), pool: pool)
         let stream = transcoder.open(try #require(AudioSpecificConfig(lowComplexityAt: 48_000, channelCount: 2))) { _ in }
         for index in 0..<100_000 { [0 as UInt8].withUnsafeBytes { stream.submit($0, mediaTime: Int64(index) * 1_024) } }
-        // The loop's clock goes on once, when the first batch's timer is set: what a slow machine has earned by then is taken too.
+        // The loop's clock goes on once, when the first batch's timer is set: what a slow machine
+        // has earned by then is taken too.
         let least = FrameAllowance.maximum - FrameAllowance.opening
         #expect((least...FrameAllowance.maximum + 2).contains(100_000 - pool.droppedFrameCount))
     }

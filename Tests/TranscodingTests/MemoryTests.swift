@@ -5,7 +5,8 @@ import Testing
 
 @testable import Transcoding
 
-/// Resident memory is the whole process's: measured when asked for, with `--filter TranscodingMemoryTests`, and not beside other tests.
+/// Resident memory is the whole process's: measured when asked for, with `--filter
+/// TranscodingMemoryTests`, and not beside other tests.
 @Suite(
     "Transcoding, memory", .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["STAGEDOOR_MEASURE"] != nil, "set STAGEDOOR_MEASURE to measure"))

@@ -12,8 +12,8 @@ import Wire
 @testable import WHIPIngest
 @testable import WebRTCTransport
 
-/// What the costliest datagram of each kind takes of a worker: promised are 0.1 ms on an idle machine, which is printed; asserted is
-/// CPU time of the thread with room for slow machines and sanitizers.
+/// What the costliest datagram of each kind takes of a worker: promised are 0.1 ms on an idle machine, which is printed; asserted
+/// is CPU time of the thread with room for slow machines and sanitizers.
 @Suite("The worst datagram of each kind", .serialized, .timeLimit(.minutes(10)))
 struct WorstDatagramTests {
     private static let bound: Duration = .milliseconds(2)

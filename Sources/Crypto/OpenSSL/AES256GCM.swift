@@ -3,7 +3,8 @@ public import Wire
 
 /// Authenticated encryption of small values with one 256-bit key: AES in Galois/Counter Mode (NIST SP 800-38D).
 ///
-/// A sealed value is nonce (12 bytes, random), ciphertext, tag (16 bytes). Random nonces are sound for 2^32 values of a key (§8.3).
+/// A sealed value is nonce (12 bytes, random), ciphertext, tag (16 bytes). Random nonces are sound
+/// for 2^32 values of a key (§8.3).
 ///
 ///     let sealed = cipher.seal(streamKey, context: Array("ingest/abc".utf8))
 ///     cipher.open(sealed, context: Array("ingest/abc".utf8))  // nil in any other place

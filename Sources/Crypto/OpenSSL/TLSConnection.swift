@@ -107,7 +107,8 @@ public final class TLSConnection {
     /// Such as `TLSv1.3`.
     public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
-    /// What both sides agreed on (RFC 7301 §3.2), such as `http/1.1`; nil before the handshake, and where the client left it open.
+    /// What both sides agreed on (RFC 7301 §3.2), such as `http/1.1`; nil before the handshake, and
+    /// where the client left it open.
     public var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0

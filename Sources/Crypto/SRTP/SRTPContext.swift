@@ -118,8 +118,8 @@ import Wire
 
     deinit { unsafe srtp_dealloc(session) }
 
-    /// As many packets as ingest looks back upon: 2 s at 1,000 a second, where a retransmission that comes late is no replay. Each
-    /// source has a bit for each of them (libsrtp's default is 128).
+    /// As many packets as ingest looks back upon: 2 s at 1,000 a second, where a retransmission that comes late is no replay.
+    /// Each source has a bit for each of them (libsrtp's default is 128).
     static let replayWindow: UInt = 2_048
 }
 

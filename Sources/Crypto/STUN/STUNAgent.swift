@@ -14,7 +14,8 @@ public import Wire
     private let agent: AgentHandle
     private let isControlling: Bool
 
-    /// - Parameter isControlling: our role; the gateway's is the other one, the benchmark's publisher answers full agents in this.
+    /// - Parameter isControlling: our role; the gateway's is the other one, the benchmark's
+    ///   publisher answers full agents in this.
     public init(isControlling: Bool = false) {
         self.isControlling = isControlling
         agent = AgentHandle(knowing: [0x0006, 0x0008, 0x0024, 0x0025])  // USERNAME, MESSAGE-INTEGRITY, PRIORITY, USE-CANDIDATE
@@ -32,7 +33,8 @@ public import Wire
 
     /// Verifies one binding request with `password` and writes the response.
     ///
-    /// PRIORITY and ICE-CONTROLLING may be missing (older ffmpeg). Without valid integrity nothing is written: no answer, no oracle.
+    /// PRIORITY and ICE-CONTROLLING may be missing (older ffmpeg). Without valid integrity nothing is
+    /// written: no answer, no oracle.
     /// - Parameter request: a datagram that `STUNMessage(preChecking:)` accepted.
     /// - Parameter reply: at least `maximumReplyByteCount`.
     public func answer(

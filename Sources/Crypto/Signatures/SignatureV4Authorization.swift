@@ -71,9 +71,9 @@ struct CanonicalRequest {
         bytes = Array(lines.joined(separator: "\n").utf8)
     }
 
-    /// How clients sign the path: as sent, encoded once more (every service but S3 does so). And, where that is not the same, as AWS
-    /// reads it: escaped wherever it can be before it is encoded once more. The SDK for C++ signed so the bare colons of ARNs that
-    /// it sent until 2023.
+    /// How clients sign the path: as sent, encoded once more (every service but S3 does so). And, where that is not the same, as
+    /// AWS reads it: escaped wherever it can be before it is encoded once more. The SDK for C++ signed so the bare colons of ARNs
+    /// that it sent until 2023.
     static func spellings(ofPath path: String) -> [String] {
         guard !path.isEmpty else { return ["/"] }
         let asSent = PercentEncoding.encode(path, keepingSlashes: true)

@@ -61,8 +61,8 @@ public final class AdmissionGate: Authorizer {
     /// Whether a publish that comes now is let in, if its credential is good.
     public var takesPublishes: Bool { closure == nil && !isFull }
 
-    /// Whether new publishes are refused for that reason now. A node that is full is overloaded, whatever its machine could do, and
-    /// whichever router is away.
+    /// Whether new publishes are refused for that reason now. A node that is full is overloaded, whatever its machine could do,
+    /// and whichever router is away.
     public func isClosed(because reason: Closure) -> Bool {
         closure == reason || reason == .overloaded && closure != .draining && isFull
     }

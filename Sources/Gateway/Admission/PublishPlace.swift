@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A starting publish's place in its node's limit: taken with its grant, and given back once, when the publish is live, and counts by
-/// itself, or over. A request that is dropped gives its place back. For any thread.
+/// A starting publish's place in its node's limit: taken with its grant, and given back once, when the publish is live, and
+/// counts by itself, or over. A request that is dropped gives its place back. For any thread.
 public final class PublishPlace: Sendable {
     /// Where it was taken; the same for as long as this lives.
     private let gate = AtomicLazyReference<AdmissionGate>()

@@ -3,8 +3,8 @@ public import Refusals
 /// What the media side tells about a publish, from any thread; participants, events and webhooks are made from it.
 ///
 /// Every call returns at once and waits for no disk. JOINED, PUBLISH_STOPPED and LEFT follow from claims and releases: a
-/// takeover is none of them, and a claim that never started nor failed leaves no trace (the network test of broadcast SDKs, where its
-/// media is none).
+/// takeover is none of them, and a claim that never started nor failed leaves no trace (the network test of broadcast SDKs, where
+/// its media is none).
 public protocol PublishReports: Sendable {
     /// Media flows: all tracks that the protocol demands have been decodable, and the router takes them.
     func publishStarted(_ lease: PublishLease)

@@ -20,7 +20,8 @@ public protocol TokenStanding: Sendable {
 }
 
 extension PublishGrant {
-    /// Nil for stream keys, which are taken away by their ingest configuration, and for replicas, which end with their replication.
+    /// Nil for stream keys, which are taken away by their ingest configuration, and for replicas,
+    /// which end with their replication.
     public var bearer: TokenBearer? {
         guard ingestConfigurationARN == nil, replica == nil else { return nil }
         return TokenBearer(participantID: participantID, stageARN: stageARN, publicKeyARN: publicKeyARN)

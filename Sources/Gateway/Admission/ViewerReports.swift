@@ -14,8 +14,8 @@ public struct Watching: Sendable, Equatable {
 
 /// What the embedded router tells of those who watch, from any thread; participants and events are made from it.
 ///
-/// Every call returns at once and waits for no disk. JOINED and LEFT follow: a participant joins with the first of its sessions and
-/// leaves with the last, or with its publish if that ends later. A session that never connected leaves no trace.
+/// Every call returns at once and waits for no disk. JOINED and LEFT follow: a participant joins with the first of its sessions
+/// and leaves with the last, or with its publish if that ends later. A session that never connected leaves no trace.
 public protocol ViewerReports: Sendable {
     /// The session is connected. Exactly one `watchStopped` of the same follows.
     func watchStarted(_ watching: Watching)

@@ -4,7 +4,8 @@ import Refusals
 import Store
 import Wire
 
-/// The sessions that publish through this node, or want to, as the machine's word on their leases reaches them. Confined to the loop.
+/// The sessions that publish through this node, or want to, as the machine's word on their leases
+/// reaches them. Confined to the loop.
 final class LocalPublishers {
     /// A remote holder lives as long as a claim looks at it.
     private struct WeakHolder {

@@ -21,7 +21,8 @@ public final class AuthorizeHook {
     }
 
     static let maximumKept = 10_000
-    /// Questions under way at once, half of what our client takes: it would refuse further ones, which is no failure of the service's.
+    /// Questions under way at once, half of what our client takes: it would refuse further ones, which
+    /// is no failure of the service's.
     static let maximumAsked = HTTPClient.maximumRequests / 2
     /// Further ones that wait their turn, for twice the service's time; beyond it encoders are refused.
     static let maximumWaiting = 10_000
@@ -83,8 +84,8 @@ public final class AuthorizeHook {
         waiting.append((question, loop.now))
     }
 
-    /// A question that has waited for long is not asked any more, as its encoder gives up and comes anew: a service that is slower
-    /// than encoders come would be asked only about those that have left.
+    /// A question that has waited for long is not asked any more, as its encoder gives up and comes anew: a service that is
+    /// slower than encoders come would be asked only about those that have left.
     private func goOn() {
         let longestWait = settings.timeout + settings.timeout
         while asked < Self.maximumAsked, let next = waiting.popFirst() {

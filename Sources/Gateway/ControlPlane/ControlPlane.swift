@@ -88,8 +88,8 @@ public final class ControlPlane {
         }
     }
 
-    /// Checks that an operation of CloudWatch's API may be asked now. Each of CloudWatch's protocols words errors in its own way, so the
-    /// refusal comes as a value.
+    /// Checks that an operation of CloudWatch's API may be asked now. Each of CloudWatch's protocols words errors in its own way,
+    /// so the refusal comes as a value.
     /// - Parameter stages: ARNs of the stages that the operation concerns; one of them is empty where it concerns others too.
     public func metricsRefusal(of request: HTTPRequest, for action: AccessAction, on stages: [String]) -> AccessRefusal? {
         do throws(APIError) {

@@ -2,8 +2,8 @@ import EventLoop
 import Store
 import Wire
 
-/// Keeps those who wait to hear what becomes of a replication they asked for: the node that has the publisher says so in its record.
-/// For any thread.
+/// Keeps those who wait to hear what becomes of a replication they asked for: the node that has the publisher says so in its
+/// record. For any thread.
 final class ReplicationAnswers: Sendable {
     enum Outcome: Equatable {
         case active

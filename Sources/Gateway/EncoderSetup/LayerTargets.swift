@@ -5,8 +5,8 @@ extension StreamTarget {
 
     /// This picture and smaller ones, best first, each of half the sides of the one before; together of this one's bits.
     ///
-    /// Fewer than asked for where a side would fall below 160 samples or a bitrate below 100 kbit/s: a layer that nobody could look at
-    /// takes its bits from those above.
+    /// Fewer than asked for where a side would fall below 160 samples or a bitrate below 100 kbit/s: a layer that nobody could
+    /// look at takes its bits from those above.
     /// - Parameter count: 1 to `maximumLayers`; what is outside counts as the nearest.
     public func layers(_ count: Int) -> [StreamTarget] {
         let possible = (1...max(1, min(count, Self.maximumLayers))).last { $0 == 1 || isWorthwhile($0) } ?? 1

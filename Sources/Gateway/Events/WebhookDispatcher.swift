@@ -12,7 +12,8 @@ public final class WebhookDispatcher {
     public typealias Send = (_ headers: [(name: String, value: String)], _ body: [UInt8], _ done: @escaping (Int?) -> Void) ->
         Void
 
-    /// Events that one read of the outbox brings. It is read on while fewer than half as many are in memory; the rest waits on disk.
+    /// Events that one read of the outbox brings. It is read on while fewer than half as many are in
+    /// memory; the rest waits on disk.
     static let maximumLoaded = 1_000
     /// Refused events in memory, one of each participant, besides: each answer looks through all of them.
     static let maximumRefused = 2_000

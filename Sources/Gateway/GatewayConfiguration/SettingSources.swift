@@ -82,8 +82,8 @@ struct FileOutline {
 }
 
 extension FileOutline {
-    /// What is wrong with a text that cannot be read, and where. The line itself is not shown, as Yams would: what makes one no YAML is
-    /// most often a secret without quotes.
+    /// What is wrong with a text that cannot be read, and where. The line itself is not shown, as Yams would: what makes one no
+    /// YAML is most often a secret without quotes.
     static func words(for error: any Error) -> String {
         switch error as? YamlError {
         case .scanner(let context, let problem, let mark, _)?, .parser(let context, let problem, let mark, _)?,

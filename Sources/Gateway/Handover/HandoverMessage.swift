@@ -22,8 +22,8 @@ public import Store
 ///
 /// A successor may itself be succeeded while it has a predecessor: what is told travels along the chain, link by link.
 public enum HandoverMessage: Codable, Equatable, Sendable {
-    /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place of
-    /// a handover.
+    /// Rises when a message changes its meaning, or may hold what it could not before: processes that differ here drain in place
+    /// of a handover.
     public static let version = 5
 
     /// Who is too old to know of `placements`, and would close at one, says nothing of them: nil.

@@ -98,8 +98,8 @@ extension RememberedRefusals {
 
     var handed: [HandedRefusal] { memories.keys.compactMap { handed($0) } }
 
-    /// Goes on with what another process remembered; what happened here since then is newer. A count of bars that cannot be is made one
-    /// that can.
+    /// Goes on with what another process remembered; what happened here since then is newer. A count of bars that cannot be is
+    /// made one that can.
     mutating func adopt(_ handed: HandedRefusal, at now: MonotonicTime) {
         guard let source = IPAddress(handed.source), let code = RefusalCode(rawValue: handed.number),
             (memories.glimpse(of: handed.credential)?.refused?.at ?? .zero) < MonotonicTime(nanoseconds: handed.refusedAt)

@@ -1,7 +1,8 @@
 import Wire
 
-/// Counts a layer's pictures of which nothing can be judged: a slice has come whose header cannot be read, or whose parameter sets
-/// have not come whole. A network that loses and reorders makes a few of them, who hides profile and B-frames makes nothing else.
+/// Counts a layer's pictures of which nothing can be judged: a slice has come whose header cannot be read, or whose parameter
+/// sets have not come whole. A network that loses and reorders makes a few of them, who hides profile
+/// and B-frames makes nothing else.
 struct UnjudgedPictures {
     private var allowance = Allowance(maximumCount, then: earnedIn)
     /// Media time of the last one: slices of a picture count once.

@@ -95,8 +95,8 @@ extension VideoState {
         return unsafe type == .filler ? 0 : fragment.body.count + (fragment.isStart ? 1 : 0)
     }
 
-    /// The start fragment has the slice header, unless somebody cuts into it: then the next ones are put behind it. Encoders do not
-    /// cut there: a header that never comes whole is no network's doing.
+    /// The start fragment has the slice header, unless somebody cuts into it: then the next ones are put behind it. Encoders do
+    /// not cut there: a header that never comes whole is no network's doing.
     private mutating func sliceFragment(
         _ fragment: FUAFragment, _ sequenceNumber: Int64, at moment: MediaMoment, _ findings: inout ContractFindings
     ) {

@@ -3,7 +3,8 @@ import JSON
 import MediaContract
 import Wire
 
-/// The last minute of what a live publish's encoder tells of its frames, and when that is worth a warning. A value, without a clock.
+/// The last minute of what a live publish's encoder tells of its frames, and when that is worth a
+/// warning. A value, without a clock.
 struct EncoderHistory {
     /// Of the last minute; nil while the encoder has told nothing.
     private(set) var lastMinute: EncoderFigures?

@@ -1,8 +1,8 @@
 import Admission
 import MediaContract
 
-/// What all connections of one protocol have brought, those that are over and those that live: it only grows, and however many end
-/// at once, it is as large as before.
+/// What all connections of one protocol have brought, those that are over and those that live: it only grows, and however many
+/// end at once, it is as large as before.
 struct ReceivedTotals {
     private(set) var video = CounterReading.Track()
     private(set) var audio = CounterReading.Track()

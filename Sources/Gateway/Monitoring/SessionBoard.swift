@@ -101,8 +101,8 @@ public final class SessionBoard: Sendable {
     }
 }
 
-/// Notices when a publish's first media passes, when it has started, which layers it has, and its end. Counts nothing: that is the
-/// ingest's.
+/// Notices when a publish's first media passes, when it has started, which layers it has, and its end. Counts nothing: that is
+/// the ingest's.
 private final class SessionWatch: MediaSink {
     private let record: SessionRecord
     private let board: SessionBoard

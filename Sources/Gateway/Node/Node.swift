@@ -81,7 +81,8 @@ public final class Node {
         reservations.follow(store.membership.store.state)
     }
 
-    /// Starts the services in this order. They end in the reverse order, and so do those that already run when one fails to start.
+    /// Starts the services in this order. They end in the reverse order, and so do those that
+    /// already run when one fails to start.
     public func start() throws {
         try services.start { services in
             // First in, last out: configuration, history and leases are written to until every other service has ended.

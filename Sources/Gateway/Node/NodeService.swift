@@ -1,6 +1,7 @@
 /// A part of the running node that has to be stopped in its turn. It runs from the moment it is made.
 ///
-/// Parts that have nothing but timers on the control loop are no services: when services stop, the loop has turned for the last time.
+/// Parts that have nothing but timers on the control loop are no services: when services stop, the
+/// loop has turned for the last time.
 protocol NodeService: AnyObject {
     /// Called once, while everything that the service was made from is still there.
     func stop()
@@ -10,7 +11,8 @@ protocol NodeService: AnyObject {
 struct ServiceStack {
     private var running: [any NodeService] = []
 
-    /// Starts services; `services` hands each to `add` as soon as it runs. When one throws, those that run stop, the last one first.
+    /// Starts services; `services` hands each to `add` as soon as it runs. When one throws, those
+    /// that run stop, the last one first.
     mutating func start(_ services: (inout ServiceStack) throws -> Void) throws {
         do {
             try services(&self)

@@ -36,8 +36,8 @@ enum LibraryVersions {
         }
     }
 
-    /// Each answers a sentence with the version in it. OpenSSL's takes a number, 0 for this question; the others take nothing, and
-    /// never look at it.
+    /// Each answers a sentence with the version in it. OpenSSL's takes a number, 0 for this question; the others take nothing,
+    /// and never look at it.
     private static let tellers: [(library: String, function: String)] = [
         ("OpenSSL", "OpenSSL_version"), ("libevent", "event_get_version"), ("libcurl", "curl_version"),
         ("Opus", "opus_get_version_string"), ("SQLite", "sqlite3_libversion"), ("libsrtp2", "srtp_get_version_string"),

@@ -6,7 +6,8 @@ import StageHub
 import Transcoding
 import Wire
 
-/// The one track of an encoder's audio that is taken: AAC goes through the transcoder and comes back as Opus, Opus passes. Confined.
+/// The one track of an encoder's audio that is taken: AAC goes through the transcoder and comes back
+/// as Opus, Opus passes. Confined.
 final class AudioTrackFeed {
     private let publication: Publication
     private let writer: AudioFrameWriter
@@ -125,8 +126,8 @@ final class AudioTrackFeed {
         return nil
     }
 
-    /// Android's encoder gives its configuration once more as its first frame, and apps send that on. In a recording it would have
-    /// Chromium give up the whole file.
+    /// Android's encoder gives its configuration once more as its first frame, and apps send that on. In a recording it would
+    /// have Chromium give up the whole file.
     private func isConfiguration(_ frame: UnsafeRawBufferPointer) -> Bool {
         guard frame.count <= Self.shortFrameByteCount, let config else { return false }
         return unsafe frame.elementsEqual(config.bytes)

@@ -4,7 +4,8 @@ import StageHub
 import Transcoding
 import Wire
 
-/// The audio of one RTMP publish: FLV tags of one track or several, of which the main one goes to its feed. Confined; copies no frame.
+/// The audio of one RTMP publish: FLV tags of one track or several, of which the main one goes to its
+/// feed. Confined; copies no frame.
 ///
 /// The others are passed over: audio has no layers.
 final class AudioTracks {

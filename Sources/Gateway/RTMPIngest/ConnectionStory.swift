@@ -12,7 +12,8 @@ struct ConnectionStory {
     var source: SocketAddress
     /// What the encoder calls itself.
     private(set) var userAgent = ""
-    /// Tells this connection from all others: 16 digits. It is no secret: the kernel's numbers will do, and OpenSSL's take longer.
+    /// Tells this connection from all others: 16 digits. It is no secret: the kernel's numbers will
+    /// do, and OpenSSL's take longer.
     private let sessionID = String(UInt64.random(in: 1 << 60...UInt64.max), radix: 16)
     /// Nobody has shown a valid stream key here yet.
     private var isStranger = true

@@ -1,7 +1,7 @@
 /// Tells the network test of the broadcast SDKs from a publish, by how it went (docs/encoders.md). A value, told once a second.
 ///
-/// A test has a real key and URL, and nothing marks it: it sends for 8 s, at rates that rise in steps, and is gone without a word.
-/// When in doubt it is a publish.
+/// A test has a real key and URL, and nothing marks it: it sends for 8 s, at rates that rise in steps, and is gone without a
+/// word. When in doubt it is a publish.
 struct NetworkTest {
     /// Bytes of media by the end of each second, as many as a test may take and some more.
     private var totals = [0]

@@ -5,7 +5,8 @@ import StageHub
 /// without clock.
 ///
 /// The main track shows the canvas: a track of another shape is another picture (OBS's portrait canvas), and no layer. Places are
-/// given as tracks become decodable. When there are more tracks than places, those of the highest bitrates have them after a while.
+/// given as tracks become decodable. When there are more tracks than places, those of the highest
+/// bitrates have them after a while.
 struct TrackPlaces {
     /// Why a track has no place.
     enum Reason: Equatable {

@@ -4,7 +4,8 @@ import Refusals
 import StageHub
 import Wire
 
-/// One of an encoder's video tracks, with its own parameter sets: access unit → RTP packets, where it has a place among the layers.
+/// One of an encoder's video tracks, with its own parameter sets: access unit → RTP packets, where
+/// it has a place among the layers.
 final class VideoTrackFeed {
     /// The encoder's number of it.
     let trackID: UInt8

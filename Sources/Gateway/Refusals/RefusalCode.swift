@@ -1,7 +1,8 @@
-/// Every reason to turn a peer away, in the order of the numbers. A number keeps its meaning, and is never given to another reason.
+/// Every reason to turn a peer away, in the order of the numbers. A number keeps its meaning, and is
+/// never given to another reason.
 ///
-/// What goes with each stands in `RefusalTable.swift`; docs/errors.md is generated from it (`stagedoor errors`), and a test compares
-/// the two.
+/// What goes with each stands in `RefusalTable.swift`; docs/errors.md is generated from it (`stagedoor errors`), and a test
+/// compares the two.
 public enum RefusalCode: Int, Sendable, CaseIterable {
     // Who may come in: 1000 to 1019
     case unknownStreamKey = 1001

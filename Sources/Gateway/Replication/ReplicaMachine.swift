@@ -3,8 +3,8 @@ import Refusals
 
 /// One live publish's replica on one further stage: its lease there, and the media that goes with it (docs/design.md 7.9).
 ///
-/// A value without clock, thread or I/O: every input returns what is to be done, in that order. Whatever happens, a lease that was
-/// granted is released once.
+/// A value without clock, thread or I/O: every input returns what is to be done, in that order. Whatever happens, a lease that
+/// was granted is released once.
 ///
 ///     waiting ◄─► claiming ─► live ─► lingering (the source is being taken over) ─► over
 ///        └────────────┴─────────┴───────────────────────────────────────────────────► over
@@ -38,7 +38,8 @@ struct ReplicaMachine: Sendable {
         case over
     }
 
-    /// It was active before, so that a refusal that may pass does not end it. Of a first start, whoever asked for it hears at once.
+    /// It was active before, so that a refusal that may pass does not end it. Of a first start,
+    /// whoever asked for it hears at once.
     private let isReturning: Bool
     private var state = State.new
     private var pause = Self.firstPause
@@ -141,7 +142,7 @@ struct ReplicaMachine: Sendable {
 }
 
 extension Refusal {
-    /// It is about this moment, and the same claim may be granted in the next. A key in use is told as `held`, with its holder; as a
-    /// refusal it means that a cluster could not say in time.
+    /// It is about this moment, and the same claim may be granted in the next. A key in use is told as `held`, with its holder;
+    /// as a refusal it means that a cluster could not say in time.
     fileprivate var isPassing: Bool { code.httpStatus == 503 || code == .internalError || code == .streamKeyInUse }
 }

@@ -3,7 +3,8 @@ public import EventLoop
 import Store
 import Wire
 
-/// The control loop's part in replications: looks once a second for those whose source has been gone for too long. Confined to its loop.
+/// The control loop's part in replications: looks once a second for those whose source has been gone for
+/// too long. Confined to its loop.
 public final class ReplicationKeeper {
     private let book: ReplicationBook
     private let loop: EventLoop

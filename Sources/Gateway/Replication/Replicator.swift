@@ -5,8 +5,8 @@ public import StageHub
 
 /// One worker's part in replications: shows its publications on the other stages that the records name.
 ///
-/// A replica is a publication of its own on the same worker, with a lease of the destination, which `attach` gives the sinks of any
-/// publication: routers, viewers and recordings see no difference. Confined to the worker.
+/// A replica is a publication of its own on the same worker, with a lease of the destination, which `attach` gives the sinks of
+/// any publication: routers, viewers and recordings see no difference. Confined to the worker.
 public final class Replicator {
     let book: ReplicationBook
     let loop: EventLoop

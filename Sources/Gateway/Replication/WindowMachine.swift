@@ -10,7 +10,8 @@ struct WindowMachine: Sendable {
         case forget(Replication)
     }
 
-    /// One publish of a source that was lost: whoever comes back and is lost again, maybe between two looks, has a window of its own.
+    /// One publish of a source that was lost: whoever comes back and is lost again, maybe between two
+    /// looks, has a window of its own.
     private struct Loss: Hashable {
         var key: Replication.Key
         var generation: UInt64

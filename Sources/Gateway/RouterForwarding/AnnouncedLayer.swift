@@ -15,7 +15,8 @@ public struct AnnouncedLayer: Sendable, Equatable {
     public init(_ track: TrackID, rid: LayerName) { (self.track, self.rid) = (track, rid) }
 }
 
-/// The rids of one publication's layers toward routers: their rank's names when they are first announced, and theirs from then on.
+/// The rids of one publication's layers toward routers: their rank's names when they are first
+/// announced, and theirs from then on.
 ///
 /// What a rid promised may turn out otherwise: the order and the sizes of what `announce` returns tell.
 struct LayerNames {

@@ -56,8 +56,8 @@ public struct ClusterSettings: Equatable, Sendable {
     /// How long a node counts as alive that says nothing, and how often it says so.
     public var heartbeatLifetime = Duration.seconds(10)
     public var heartbeatInterval = Duration.seconds(1)
-    /// A node of which the servers hear nothing for so long is dead to the encoders that it had: longer than an interval and what it
-    /// or the servers may stand still.
+    /// A node of which the servers hear nothing for so long is dead to the encoders that it had: longer than an interval and what
+    /// it or the servers may stand still.
     public var deathSilence = Duration.milliseconds(4_500)
     /// How long the owner of a live participant may take to answer.
     public var ownerPatience = Duration.milliseconds(500)

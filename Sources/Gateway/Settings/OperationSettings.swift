@@ -4,8 +4,8 @@ public import Wire
 public struct LimitSettings: Equatable, Sendable {
     /// Connections of the whole process that have shown nothing of themselves yet, by each way in.
     public var unauthenticatedConnections = 2000
-    /// Connections of one IPv4 address or IPv6 /64. HTTP and HTTPS count all, each worker for itself; every other way in counts, for
-    /// the whole process, those that do not publish or are not known yet.
+    /// Connections of one IPv4 address or IPv6 /64. HTTP and HTTPS count all, each worker for itself; every other way in counts,
+    /// for the whole process, those that do not publish or are not known yet.
     public var connectionsPerAddress = 64
     /// Wrong tokens of one source after which it is refused without work, until its minute is over.
     public var failuresPerMinute = 20
@@ -91,7 +91,8 @@ public struct WorkerSettings: Equatable, Sendable {
     public var count = 0
     /// Threads that verify tokens.
     public var verifiers = 1
-    /// How long a media thread with many streams may let packets gather, which costs so much latency; zero: each is served at once.
+    /// How long a media thread with many streams may let packets gather, which costs so much
+    /// latency; zero: each is served at once.
     public var rest = Duration.milliseconds(4)
 
     public init() {}

@@ -3,7 +3,8 @@ import Wire
 /// A publication's layers: which there are, how good each is, and which of them flow (docs/design.md 5.6). A value without clock.
 ///
 /// A layer counts from its first parameter sets on. Its rank comes from the size of its pictures, then from its measured bitrate.
-/// One that is silent for a second, or for three of its frames' time, is paused; one without others never is: its publication is muted then.
+/// One that is silent for a second, or for three of its frames' time, is paused; one without others never is:
+/// its publication is muted then.
 struct LayerLadder {
     private struct Rung {
         var layer: VideoLayer

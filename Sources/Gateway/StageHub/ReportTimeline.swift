@@ -4,9 +4,9 @@ import Wire
 /// The timeline of an RTP publisher (WHIP): each track has its own clock, tied to the publisher's wall clock by sender reports.
 ///
 /// Publisher wall clock → our clock is one offset for all tracks: their quickest way. Until a track's first report, and for
-/// publishers that send none, its own way stands in. All tracks move at one rate, or one would part from the others. A track whose
-/// RTP time jumps, or stood still, begins anew: no slewing would ever get there. All numbers are nanoseconds; sums wrap, since
-/// timestamps and reports are the publisher's to choose.
+/// publishers that send none, its own way stands in. All tracks move at one rate, or one would part from the others. A track
+/// whose RTP time jumps, or stood still, begins anew: no slewing would ever get there. All numbers are nanoseconds; sums wrap,
+/// since timestamps and reports are the publisher's to choose.
 struct ReportTimeline {
     /// A few: to look through them finds the track of a packet sooner than to hash.
     private var tracks: [ReportedTrack] = []

@@ -20,7 +20,8 @@ extension TrackID {
     /// RTP ticks a second.
     @inlinable public var clockRate: Int64 { kind == .video ? ClockRate.video : ClockRate.audio }
 
-    /// Unwrapped RTP time in nanoseconds. Split so that no product overflows: unwrapped timestamps of hostile publishers may be large.
+    /// Unwrapped RTP time in nanoseconds. Split so that no product overflows: unwrapped timestamps of
+    /// hostile publishers may be large.
     public func nanoseconds(ofTimestamp timestamp: Int64) -> Int64 {
         let (seconds, ticks) = timestamp.quotientAndRemainder(dividingBy: clockRate)
         return seconds &* 1_000_000_000 &+ ticks * 1_000_000_000 / clockRate

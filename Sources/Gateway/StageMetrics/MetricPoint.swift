@@ -46,8 +46,8 @@ public struct MetricPoint: Codable, Equatable, Sendable {
 extension MetricPoint {
     /// Adds what another process, or the same one later, saw of a minute.
     ///
-    /// Counts are taken once a second. Of two that were taken in the same seconds, each with those of its own, what they counted adds
-    /// up; otherwise one went on where the other had ended.
+    /// Counts are taken once a second. Of two that were taken in the same seconds, each with those of its own, what they counted
+    /// adds up; otherwise one went on where the other had ended.
     public mutating func merge(_ other: MetricPoint, isCount: Bool) {
         // A server may answer with any number.
         let (added, overflows) = count.addingReportingOverflow(other.count)

@@ -88,8 +88,8 @@ public enum HistoryWrite: Codable, Equatable, Sendable {
     /// The publish of this generation is over, whoever held it: if the participant is still connected by it, PUBLISH_STOPPED
     /// (where it was publishing) and LEFT are derived. What is written of that generation or an older one later is dropped.
     case closed(stageARN: String, sessionID: String, participantID: String, generation: UInt64, at: WallTime)
-    /// The publish of this generation was a network test: the history forgets its participant, if it did nothing else in the session,
-    /// and a session of which it was all. Events stay for those to whom they are delivered.
+    /// The publish of this generation was a network test: the history forgets its participant, if it did nothing else in the
+    /// session, and a session of which it was all. Events stay for those to whom they are delivered.
     case wasTest(stageARN: String, sessionID: String, participantID: String, generation: UInt64)
     /// A line of a recording's journal for the other nodes; nothing where there are none.
     case journal(JournalLine)

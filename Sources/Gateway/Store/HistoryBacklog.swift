@@ -2,8 +2,8 @@ import GRDB
 
 /// Writes that the history's file has not taken yet, oldest first.
 ///
-/// Pure: it is given a closure that writes. What the file does not take now waits, within a bound; what it would never take is found
-/// by writing it alone, so that it holds up nothing else.
+/// Pure: it is given a closure that writes. What the file does not take now waits, within a bound; what it would never take is
+/// found by writing it alone, so that it holds up nothing else.
 struct HistoryBacklog {
     /// Some 20 MB, or the whole stories of 3,000 publishes.
     static let maximumWaiting = 20_000

@@ -9,7 +9,8 @@ public struct StateTransaction: Sendable {
 
     public mutating func put(_ stage: Stage) { make(.put(.stage(stage))) }
 
-    /// Removes the stage with its placements and what is replicated from it; ingest configurations that point to it are the caller's to change.
+    /// Removes the stage with its placements and what is replicated from it; ingest configurations that point to
+    /// it are the caller's to change.
     public mutating func removeStage(_ arn: String) {
         let stageID = ResourceName.identifier(inARN: arn)
         for key in state.placements.keys where key.stageID == stageID { make(.delete(.placement(key))) }

@@ -1,5 +1,5 @@
-/// What a picture's luma and chroma are in a JPEG, whose own are BT.601's over the full range (JFIF 1.02). A value; 14 bits behind
-/// the point.
+/// What a picture's luma and chroma are in a JPEG, whose own are BT.601's over the full range (JFIF 1.02). A value; 14 bits
+/// behind the point.
 struct JFIFColour: Equatable {
     /// Luma that is black, and what makes the steps above it those of a JPEG.
     private let black: Int32

@@ -163,8 +163,8 @@ public final class TranscodingStream {
 
     deinit { transcoder.close(id, lane: lane) }
 
-    /// Hands over one raw AAC frame, or one Opus packet, which is copied; those that come faster than they can be heard are dropped and
-    /// counted.
+    /// Hands over one raw AAC frame, or one Opus packet, which is copied; those that come faster than they can be heard are
+    /// dropped and counted.
     /// - Parameter mediaTime: of its first sample, in unwrapped ticks of 48 kHz (48 times RTMP's milliseconds).
     public func submit(_ frame: UnsafeRawBufferPointer, mediaTime: Int64) {
         guard allowance.take(at: transcoder.loop.now) else { return transcoder.pool.countDropped(1) }

@@ -17,8 +17,8 @@ public final class FrameAllowance {
     /// A stream was opened, whose first frame makes codecs.
     func opened(at now: MonotonicTime) { frames.spend(Self.opening, at: now) }
 
-    /// At once: twenty seconds of Opus in packets of 10 ms, which an encoder may have kept while its uplink stood still, or a recording
-    /// while its disk did.
+    /// At once: twenty seconds of Opus in packets of 10 ms, which an encoder may have kept while its uplink stood still, or a
+    /// recording while its disk did.
     static let maximum = 2_000
     /// And one more in each: the shortest packets of Opus last for 2.5 ms.
     private static let interval = Duration.milliseconds(2)

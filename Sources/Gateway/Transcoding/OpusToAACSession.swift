@@ -1,8 +1,8 @@
 /// One stream's way from Opus to AAC, for recordings, on its transcoding thread.
 ///
-/// Packets come in order. What is missing up to a second is concealed, so that the sound goes on; over more, and over pauses of DTX
-/// that follow each other, time jumps, and what comes behind is heard. Where times go back another encoder begins. Times that jump
-/// again and again cost no more than sound does.
+/// Packets come in order. What is missing up to a second is concealed, so that the sound goes on; over more, and over pauses of
+/// DTX that follow each other, time jumps, and what comes behind is heard. Where times go back another encoder begins. Times that
+/// jump again and again cost no more than sound does.
 final class OpusToAACSession: TranscodingSession {
     private struct Codecs {
         let decoder: OpusDecoder

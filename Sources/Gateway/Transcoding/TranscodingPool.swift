@@ -2,8 +2,8 @@ public import EventLoop
 import Settings
 import Synchronization
 
-/// The threads that turn AAC into Opus, and Opus into AAC for recordings, apart from the workers: 20 ms of audio take about 0.1 ms.
-/// Used through `AudioTranscoder`.
+/// The threads that turn AAC into Opus, and Opus into AAC for recordings, apart from the workers: 20 ms of audio take about 0.1
+/// ms. Used through `AudioTranscoder`.
 public final class TranscodingPool: Sendable {
     enum Message: Sendable {
         case batch(FrameBatch, reply: MailboxSender<PacketBatch>)

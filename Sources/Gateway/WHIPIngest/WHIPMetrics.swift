@@ -30,7 +30,8 @@ public final class WHIPMetrics: Sendable {
         }
     }
 
-    /// A session is over. One that was answered and never came to a publish is neither granted nor refused: nothing else counts it.
+    /// A session is over. One that was answered and never came to a publish is neither granted nor
+    /// refused: nothing else counts it.
     func ended(_ story: SessionStory, _ reason: SessionEnd) {
         guard reason == .closed || reason == .connectionLost, !story.contains(.leaseGranted) else { return }
         // Media may come before the lease, and is none of these steps.

@@ -8,7 +8,8 @@ public enum CPUAllowance {
     /// What all threads together can use, in CPUs: with a quota of 1.5, 1.5.
     public static var processors: Double { processors(affinity: Int(shim_affinity_count()), quota: CgroupQuota.current()) }
 
-    /// How long quotas have kept the process waiting, in seconds: those of its control group (version 2) and of the groups above it.
+    /// How long quotas have kept the process waiting, in seconds: those of its control group (version
+    /// 2) and of the groups above it.
     public static var throttledSeconds: Double {
         let folders = CgroupQuota.folders(in: KernelFile.text(of: "/proc/self/cgroup") ?? "")
         return folders.compactMap { KernelFile.text(of: $0 + "/cpu.stat").flatMap(CgroupQuota.throttledSeconds) }.reduce(0, +)

@@ -134,7 +134,8 @@ public final class EventLoop {
     /// The monotonic clock itself. On a loop ask `now`, which is free and does not change under your feet.
     public static func monotonicNow() -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
 
-    /// Wall clock less monotonic clock: whoever keeps it has a wall clock that makes no steps, and no moment between two readings.
+    /// Wall clock less monotonic clock: whoever keeps it has a wall clock that makes no steps, and
+    /// no moment between two readings.
     public static func wallOffset() -> Duration { .nanoseconds(wallNow().nanosecondsSince1970 - monotonicNow().nanoseconds) }
 
     /// CPU time that the calling thread has used.

@@ -2,7 +2,8 @@ public import Glibc
 
 /// A value behind a pthread mutex, for the few places where threads meet: mailboxes and the session directory.
 ///
-/// `Synchronization.Mutex` would do, but thread sanitizer cannot see inside it and reports races that are none; it knows pthreads.
+/// `Synchronization.Mutex` would do, but thread sanitizer cannot see inside it and reports races
+/// that are none; it knows pthreads.
 @safe
 public final class Lock<Value>: @unchecked Sendable {
     // Sendable: `value` is touched only in `withLock`, between lock and unlock of a mutex that never moves in memory; it

@@ -16,8 +16,8 @@ public struct MemoryAllowance: Sendable {
         (self.limit, self.folder) = (limit, folder)
     }
 
-    /// What all processes of the group have of it, with what the kernel keeps for them, such as sockets' buffers, in bytes. What it
-    /// takes back before it ends anybody is not counted. Nil where it cannot be read.
+    /// What all processes of the group have of it, with what the kernel keeps for them, such as sockets' buffers, in bytes. What
+    /// it takes back before it ends anybody is not counted. Nil where it cannot be read.
     public var inUse: Int? {
         guard let current = KernelFile.text(of: folder + "/memory.current").flatMap(Self.bytes) else { return nil }
         return max(0, current - Self.reclaimable(in: KernelFile.text(of: folder + "/memory.stat") ?? ""))

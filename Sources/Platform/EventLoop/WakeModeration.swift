@@ -67,8 +67,8 @@ struct WakeModeration {
 
 /// Descriptors of media that were ready.
 struct MediaWakeUps {
-    /// A burst of datagrams wakes while it is still coming in: a stream over datagrams wakes some 105 times a second, where one over
-    /// a connection does 70. A loop shall rest with as many streams of either.
+    /// A burst of datagrams wakes while it is still coming in: a stream over datagrams wakes some 105 times a second, where one
+    /// over a connection does 70. A loop shall rest with as many streams of either.
     static let (connectionWeight, sharedWeight) = (3, 2)
 
     /// Connections, which have one stream each.

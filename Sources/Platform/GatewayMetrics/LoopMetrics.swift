@@ -6,7 +6,8 @@ import Wire
 ///
 /// Confined to the loop; it reports as long as it is kept, and nobody else may take the loop's statistics then.
 public final class LoopMetrics {
-    /// Less than a second: a loop that wakes once a second reports at each of its turns, also at one that comes some microseconds early.
+    /// Less than a second: a loop that wakes once a second reports at each of its turns, also at one that
+    /// comes some microseconds early.
     private static let shortestPeriod = Duration.milliseconds(900)
 
     private let loop: EventLoop

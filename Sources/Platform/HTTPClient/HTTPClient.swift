@@ -165,8 +165,8 @@ public struct HTTPClientRequest: Sendable {
     public var bodyFile: HTTPBodyFile?
     /// From now to the last byte of the answer, resolving and TLS included.
     public var deadline = Duration.seconds(5)
-    /// So many bytes a second have to come or be taken, and a connection to be there within that time; else the request fails before
-    /// its deadline. Nil: all may be as slow as that allows.
+    /// So many bytes a second have to come or be taken, and a connection to be there within that time; else the request fails
+    /// before its deadline. Nil: all may be as slow as that allows.
     public var pace: (bytesPerSecond: Int, within: Duration)?
     /// A longer answer fails the request.
     public var maximumBodyLength = 256 * 1024

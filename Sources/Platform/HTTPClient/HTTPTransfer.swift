@@ -49,8 +49,8 @@ final class HTTPTransfer {
         unsafe ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         unsafe ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
         unsafe ccurl_set_long(easy, CURLOPT_TIMEOUT_MS, Int(max(1, request.deadline.milliseconds)))
-        // A name server that is silent keeps the thread that asks it for half a minute: at the deadline libcurl lets that go, and does
-        // not have the loop wait for its end.
+        // A name server that is silent keeps the thread that asks it for half a minute: at the deadline libcurl lets that go, and
+        // does not have the loop wait for its end.
         unsafe ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         if request.method == "HEAD" { unsafe ccurl_set_long(easy, CURLOPT_NOBODY, 1) }
         // No waiting for 100-continue: whoever takes our bodies has answered before.

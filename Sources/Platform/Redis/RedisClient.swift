@@ -92,8 +92,8 @@ extension RedisClient {
     /// Sends one command.
     /// - Parameters:
     ///   - key: decides which node of a cluster gets the command; nil where any may.
-    ///   - reply: called once, later: with the answer, with `.refused` for an error of the server's, with `.away` or `.pipelineFull`
-    ///     when nothing was sent, and with `.lost` when the connection ended before the answer.
+    ///   - reply: called once, later: with the answer, with `.refused` for an error of the server's, with `.away` or
+    ///     `.pipelineFull` when nothing was sent, and with `.lost` when the connection ended before the answer.
     public func send(_ command: RedisCommand, key: RedisArgument? = nil, reply: @escaping (RedisReply) -> Void) {
         router.send([command], key: key) { reply($0[0]) }
     }

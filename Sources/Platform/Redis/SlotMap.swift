@@ -12,8 +12,8 @@ struct SlotMap: Equatable {
 
     init() {}
 
-    /// Reads ranges of slots, each with its primary and then its replicas; nil for another answer, as for one with more slots than
-    /// there are: 40,000 ranges of all of them would hold the loop for a second.
+    /// Reads ranges of slots, each with its primary and then its replicas; nil for another answer, as for one with more slots
+    /// than there are: 40,000 ranges of all of them would hold the loop for a second.
     /// - Parameter host: of the node that answered, which names its own host by an empty one.
     init?(_ answer: RedisValue, from host: String) {
         guard let ranges = answer.elements else { return nil }

@@ -4,8 +4,8 @@ public import Wire
 /// Counts the connections of a listener in the whole process, and of those that have shown nothing yet who they come from.
 ///
 /// One is shared by all workers. To the limits of addresses and of strangers a connection that publishes (RTMP), is known by its
-/// first bytes (shared port) or has shown a check (ICE-TCP) does not count: a venue with a hundred working encoders behind one address
-/// is never throttled.
+/// first bytes (shared port) or has shown a check (ICE-TCP) does not count: a venue with a hundred working encoders behind one
+/// address is never throttled.
 public final class ConnectionAdmission: Sendable {
     public enum Answer: Sendable, Equatable {
         case admitted

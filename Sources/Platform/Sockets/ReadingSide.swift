@@ -1,5 +1,5 @@
-/// What comes in on a stream: what is kept of it until its parser takes it, and whether more is wanted. It knows no loop and calls
-/// nobody: whoever delivers takes bytes out of it, and gives back what the parser has left.
+/// What comes in on a stream: what is kept of it until its parser takes it, and whether more is wanted. It knows no loop and
+/// calls nobody: whoever delivers takes bytes out of it, and gives back what the parser has left.
 struct ReadingSide {
     /// What the parser had left, and what came while reading was paused. Empty while the parser is being called.
     private(set) var unconsumed: [UInt8] = []
@@ -12,9 +12,9 @@ struct ReadingSide {
     var wantsMore: Bool { !isPaused && !hasPeerFinished }
 
     /// So many new bytes lie in `buffers.room`.
-    /// - Returns: what the parser is to be given, until the next stream is read: them behind what it had left. Nil while reading is
-    ///   paused: then they are kept, because there is no un-reading them. So they are while more is kept than can be joined, which
-    ///   was left in a pause, and comes again in a turn of its own.
+    /// - Returns: what the parser is to be given, until the next stream is read: them behind what it had left. Nil while reading
+    ///   is paused: then they are kept, because there is no un-reading them. So they are while more is kept than can be joined,
+    ///   which was left in a pause, and comes again in a turn of its own.
     mutating func received(_ count: Int, in buffers: StreamBuffers) -> UnsafeRawBufferPointer? {
         let new = unsafe UnsafeRawBufferPointer(rebasing: buffers.room[..<count])
         if !isPaused {

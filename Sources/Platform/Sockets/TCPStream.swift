@@ -37,7 +37,8 @@ public final class TCPStream {
     public var localAddress: SocketAddress { descriptor?.localAddress ?? SocketAddress(.anyV4, port: 0) }
     /// Whether TLS was begun, its handshake done or not.
     public var isTLS: Bool { tls != nil && phase != .connecting }
-    /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the client said nothing that we know.
+    /// What both sides agreed to speak inside TLS (ALPN); nil before its handshake, and where the
+    /// client said nothing that we know.
     public var applicationProtocol: String? { tls?.applicationProtocol }
     /// Whether what is read now is media, for which a loop with very many streams may rest (`EventLoop.longestRest`).
     public var carriesMedia: Bool {
@@ -104,8 +105,8 @@ public final class TCPStream {
     /// Bytes written that the kernel has not taken yet.
     public var pendingWriteBytes: Int { sending.waitingByteCount + (tls?.waitingByteCount ?? 0) }
 
-    /// Bytes written that the peer's kernel does not have yet, wherever they wait: they go as the peer takes them, while ours takes
-    /// `pendingWriteBytes` by the megabyte.
+    /// Bytes written that the peer's kernel does not have yet, wherever they wait: they go as the peer takes them, while ours
+    /// takes `pendingWriteBytes` by the megabyte.
     public var unacknowledgedBytes: Int { pendingWriteBytes + (descriptor?.unacknowledgedByteCount ?? 0) }
 
     /// Delivers nothing until `resumeReading`. What TCP has room for still arrives, and no more.

@@ -6,8 +6,8 @@ public import Wire
 /// A UDP socket on a loop: batches in (recvmmsg), runs of equal datagrams out (UDP GSO).
 @safe
 public final class UDPSocket {
-    /// What is asked for where nobody says otherwise, and always for sending: 92 packets of 1,200 bytes fit without asking, 184 by
-    /// Debian's `net.core.rmem_max`, which is 10 ms of 50 streams; 8 MB holds a burst of all.
+    /// What is asked for where nobody says otherwise, and always for sending: 92 packets of 1,200 bytes fit without asking, 184
+    /// by Debian's `net.core.rmem_max`, which is 10 ms of 50 streams; 8 MB holds a burst of all.
     public static let bufferBytes: CInt = 8 << 20
 
     /// With the port that the kernel chose where 0 was asked for.

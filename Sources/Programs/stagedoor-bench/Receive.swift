@@ -70,8 +70,8 @@ struct Receive: ParsableCommand {
         try print(report: report)
     }
 
-    /// What a process that got no CPU has yet to read came before the signal did. Between two looks each socket is looked at, so that
-    /// what waited is read by the last one also where media goes on coming.
+    /// What a process that got no CPU has yet to read came before the signal did. Between two looks each socket is looked at, so
+    /// that what waited is read by the last one also where media goes on coming.
     private func stopOnceRead(_ receiver: Receiver, on loop: EventLoop) -> TimerWatch {
         var (before, quietLooks, looks) = (-1, 0, 0)
         return loop.schedule(after: .zero, repeating: .milliseconds(50)) {

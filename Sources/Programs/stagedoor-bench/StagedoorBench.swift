@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Synthetic publishers, viewers and receivers: the load for figures, and the senders of odd input for tests. Prints one JSON object.
+/// Synthetic publishers, viewers and receivers: the load for figures, and the senders of odd input for
+/// tests. Prints one JSON object.
 @main
 struct StagedoorBench: ParsableCommand {
     static let configuration = CommandConfiguration(

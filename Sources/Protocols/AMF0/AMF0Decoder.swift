@@ -12,7 +12,8 @@ public struct AMF0Decoder {
     public static let maximumDepth = 16
     /// onMetaData of the richest encoder seen has fewer than 60 values.
     public static let maximumValueCount = 4_096
-    /// Bytes of text that is not ASCII: encoders say nothing long in it, and to compare a character takes the square of its length.
+    /// Bytes of text that is not ASCII: encoders say nothing long in it, and to compare a character
+    /// takes the square of its length.
     fileprivate static let maximumUnicodeTextLength = 256
     /// Of a body: a command's name, number, object and one argument.
     private static let usualValueCount = 4

@@ -1,7 +1,8 @@
 import AMF0
 import Wire
 
-/// What onMetaData says of the tracks beside the first (Enhanced RTMP v2, "Enhancing onMetaData"). Hints: the stream itself decides.
+/// What onMetaData says of the tracks beside the first (Enhanced RTMP v2, "Enhancing onMetaData").
+/// Hints: the stream itself decides.
 public struct StreamMetadata: Equatable, Sendable {
     /// Of one track, as far as it is said.
     public struct Track: Equatable, Sendable {

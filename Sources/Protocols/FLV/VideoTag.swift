@@ -4,7 +4,9 @@ import Wire
 ///
 ///     var tag: VideoTag? = try VideoTag(parsing: message)
 ///     while let track = tag {
-///         if track.codec == .h264, track.packet == .codedFrames { feed(track.trackID, track.body, after: track.compositionTime) }
+///         if track.codec == .h264, track.packet == .codedFrames {
+///             feed(track.trackID, track.body, after: track.compositionTime)
+///         }
 ///         tag = try track.next(in: message)
 ///     }
 public struct VideoTag: Equatable, Sendable {

@@ -1,4 +1,5 @@
-/// Reads the sei_message()s of a NAL unit (clause 7.3.2.3.1) one after the other, emulation prevention left out. Allocates nothing.
+/// Reads the sei_message()s of a NAL unit (clause 7.3.2.3.1) one after the other, emulation
+/// prevention left out. Allocates nothing.
 struct SEIReader {
     /// Messages looked at in one NAL unit.
     static let maximumMessageCount = 16

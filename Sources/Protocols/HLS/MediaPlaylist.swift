@@ -2,9 +2,9 @@ public import Wire
 
 /// A playlist of fMP4 segments (RFC 8216 §4.3.3): an EVENT while it grows, VOD when it is over.
 ///
-/// A value: segments are appended, `text` is what a client reads. What is written once is never taken back or changed, but for the
-/// target duration, which a segment without a keyframe in time may raise. So their lines alone are kept: a recording of a day has
-/// 14,400 segments, and its playlist is stored as often.
+/// A value: segments are appended, `text` is what a client reads. What is written once is never taken back or changed, but for
+/// the target duration, which a segment without a keyframe in time may raise. So their lines alone are kept: a recording of a day
+/// has 14,400 segments, and its playlist is stored as often.
 public struct MediaPlaylist: Equatable, Sendable {
     /// One media segment.
     public struct Segment: Equatable, Sendable {

@@ -44,7 +44,8 @@ public struct HTTPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// The elements of all comma-separated fields called `name` (RFC 9110 §5.6.1), trimmed, empty ones left out.
     public func list(of name: String) -> [String] {
-        // By bytes: to Unicode a comma is one character with some letters before it, and a proxy's comma follows what its client sent.
+        // By bytes: to Unicode a comma is one character with some letters before it, and a proxy's
+        // comma follows what its client sent.
         let elements = values(of: name).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.map(Substring.init)
         return elements.map { $0.trimmingWhiteSpace() }.filter { !$0.isEmpty }.map(String.init)
     }

@@ -2,10 +2,10 @@ import Wire
 
 /// A strict incremental parser of HTTP/1.1 and HTTP/1.0 requests (RFC 9112).
 ///
-/// Bytes go in as they come; out come whole requests, and the moments at which a client waits for `100 Continue`. What two parsers
-/// could read differently is refused, since that is how requests are smuggled: repeated or conflicting lengths, bare LF, folded
-/// fields, white space before colons, unknown codings. Memory is bounded by `HTTPLimits` and, for bodies, by the caller. After an
-/// error the connection must be closed.
+/// Bytes go in as they come; out come whole requests, and the moments at which a client waits for `100 Continue`. What two
+/// parsers could read differently is refused, since that is how requests are smuggled: repeated or conflicting lengths, bare LF,
+/// folded fields, white space before colons, unknown codings. Memory is bounded by `HTTPLimits` and, for bodies, by the caller.
+/// After an error the connection must be closed.
 ///
 ///     var parser = HTTPRequestParser(maximumBodyLength: 65_536)
 ///     let (count, event) = try parser.receive(bytes)  // bytes behind `count` are given again
@@ -114,7 +114,8 @@ public struct HTTPRequestParser {
         return expectsContinue ? .continueExpected : nil
     }
 
-    /// Hands out the request and stands ready for the next one. A connection at rest keeps no room for lines: a token is a long one.
+    /// Hands out the request and stands ready for the next one. A connection at rest keeps no room
+    /// for lines: a token is a long one.
     private mutating func finish() -> Event? {
         (state, lineBytes, line) = (.requestLine, 0, [])
         defer { request = nil }

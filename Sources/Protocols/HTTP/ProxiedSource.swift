@@ -2,8 +2,8 @@ public import Wire
 
 /// The PROXY protocol header, version 2, by which a balancer tells who connected to it.
 ///
-/// (`proxy-protocol.txt` §2.2; of the type-length-values the one about TLS is read.) Version 1 is refused by name: its text has no
-/// length, so it cannot be told from a request that was cut.
+/// (`proxy-protocol.txt` §2.2; of the type-length-values the one about TLS is read.) Version 1 is refused by name: its text has
+/// no length, so it cannot be told from a request that was cut.
 public struct PROXYHeader: Equatable, Sendable {
     /// Why a connection behind a trusted balancer is closed at once.
     public enum ParseError: Error, Equatable, Sendable {
@@ -103,8 +103,8 @@ public struct ForwardedSource: Equatable, Sendable {
     /// Bytes of a prefix that is believed, at most.
     static let maximumPrefixLength = 256
 
-    /// Reads X-Forwarded-For from its right end: each trusted proxy wrote the address it saw, so the first address that is no trusted
-    /// proxy is the client. What stands left of it, or is malformed, anybody may have invented.
+    /// Reads X-Forwarded-For from its right end: each trusted proxy wrote the address it saw, so the first address that is no
+    /// trusted proxy is the client. What stands left of it, or is malformed, anybody may have invented.
     public init(peer: SocketAddress, isSecure: Bool, headers: HTTPHeaders, trusted: [IPNetwork]) {
         (self.source, self.isSecure) = (peer, isSecure)
         guard trusted.contains(where: { $0.contains(peer.ip) }) else { return }

@@ -12,7 +12,8 @@ public struct ServerSentEvent: Equatable, Sendable {
         (self.event, self.id, self.data) = (event, id, data)
     }
 
-    /// The event's lines and the empty one that ends it. Line breaks in the data begin new data lines; in names they become spaces.
+    /// The event's lines and the empty one that ends it. Line breaks in the data begin new data
+    /// lines; in names they become spaces.
     public func serialized() -> [UInt8] {
         var text = ""
         if let event { text += "event: \(Self.oneLine(event))\n" }

@@ -1,7 +1,8 @@
 import Wire
 
 extension JSONValue {
-    /// Parses one JSON text (RFC 8259), strictly: no comments, no trailing commas, no byte order mark, valid UTF-8 only, each name once.
+    /// Parses one JSON text (RFC 8259), strictly: no comments, no trailing commas, no byte order mark,
+    /// valid UTF-8 only, each name once.
     public init(parsing text: [UInt8], limits: JSONLimits = .standard) throws(JSONError) {
         guard text.count <= limits.maximumLength else { throw .tooLong }
         var parser = JSONParser(text: text, limits: limits)
@@ -272,7 +273,8 @@ public enum JSONError: Error, Equatable, Sendable {
     case tooManyValues
 }
 
-/// A name told apart by its bytes, as `JSONObject` does: Unicode's equality takes the square of a name that is one long character.
+/// A name told apart by its bytes, as `JSONObject` does: Unicode's equality takes the square of a
+/// name that is one long character.
 private struct NameBytes: Hashable {
     var name: String
 

@@ -11,7 +11,8 @@ public struct CompactToken: Equatable, Sendable {
     public static let maximumLength = 4_096
     /// R and S of ES384, 48 bytes each (RFC 7518 §3.4).
     public static let signatureLength = 96
-    /// A depth that any honest header or payload stays far below, and more values than members fit into a token, of 7 bytes at least.
+    /// A depth that any honest header or payload stays far below, and more values than members fit
+    /// into a token, of 7 bytes at least.
     static let limits = JSONLimits(maximumLength: maximumLength, maximumDepth: 4, maximumValues: 512)
 
     /// `kid`: the ARN of a public key, compared as it stands and never parsed.

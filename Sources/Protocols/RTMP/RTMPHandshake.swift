@@ -5,8 +5,8 @@ public struct HandshakeCrypto: Sendable {
 
     /// The 32 bytes of the code (RFC 2104).
     let hmacSHA256: @Sendable (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
-    /// What S1 and S2 are filled with. All handshakes may have the same: "there is no need for cryptographically-secure randomness,
-    /// or even dynamic values" (RTMP 1.0 §5.2.3).
+    /// What S1 and S2 are filled with. All handshakes may have the same: "there is no need for cryptographically-secure
+    /// randomness, or even dynamic values" (RTMP 1.0 §5.2.3).
     let randomBytes: [UInt8]
 
     /// - Parameter randomBytes: `randomByteCount` of them.
@@ -64,7 +64,8 @@ struct HandshakeDigest {
         0x6E, 0xEC, 0x5D, 0x2D, 0x29, 0x80, 0x6F, 0xAB, 0x93, 0xB8, 0xE6, 0x36, 0xCF, 0xEB, 0x31, 0xAE,
     ]
 
-    /// Where the four bytes lie whose sum gives the digest's offset: behind the version (schema 0), or behind the key block (schema 1).
+    /// Where the four bytes lie whose sum gives the digest's offset: behind the version (schema 0), or
+    /// behind the key block (schema 1).
     enum Schema: Int, CaseIterable { case digestFirst = 8, keyFirst = 772 }
 
     let crypto: HandshakeCrypto

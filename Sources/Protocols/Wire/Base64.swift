@@ -8,8 +8,8 @@ public enum Base64: Sendable {
     /// `-`, `_`, and no padding (§5, RFC 7515 §2): tokens.
     case url
 
-    /// - Returns: nil for any byte outside the alphabet, missing, needless or misplaced padding, an impossible length, or set bits
-    ///   behind the last byte.
+    /// - Returns: nil for any byte outside the alphabet, missing, needless or misplaced padding, an impossible length, or set
+    ///   bits behind the last byte.
     @inlinable
     public func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ unsafe decode(text: $0.span) }) { return bytes }

@@ -5,7 +5,8 @@
 /// older one goes. So an entry stays for one to two lifetimes after its last use, a flood of newcomers displaces what was used
 /// longest ago, and each call costs the same however many entries there are.
 ///
-/// Inlinable where it is asked and told: a table of unknown types, through which every key is hashed, takes several times as long.
+/// Inlinable where it is asked and told: a table of unknown types, through which every key is
+/// hashed, takes several times as long.
 ///
 ///     var failures = FadingTable<IPNetwork, Int>(maximumCount: 4_096, lifetime: .seconds(60))
 ///     failures.set((failures.value(of: network, at: now) ?? 0) + 1, for: network, at: now)

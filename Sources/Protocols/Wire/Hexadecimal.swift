@@ -15,7 +15,8 @@ extension String {
         self.init(decoding: digits, as: UTF8.self)
     }
 
-    /// The UUID (RFC 9562 §4) of these 16 bytes, `a9c0b9b4-5f0e-4c57-8d3a-0d6f1c2b3a49`; version and variant are written over them.
+    /// The UUID (RFC 9562 §4) of these 16 bytes, `a9c0b9b4-5f0e-4c57-8d3a-0d6f1c2b3a49`; version and
+    /// variant are written over them.
     public init(uuid bytes: some Collection<UInt8>, version: UInt8) {
         var bytes = Array(bytes)
         precondition(bytes.count == 16 && version < 16, "a UUID is 16 bytes with a version of four bits")

@@ -43,8 +43,8 @@ extension Simulation {
 
     func arrives(_ node: Int, _ call: ClusterCall, _ sentAt: Int64) {
         if isPaused {
-            // A silent server carries out later what it has in its buffers; where the connection is lost, with all that waits on it,
-            // nobody waits for the answer any more.
+            // A silent server carries out later what it has in its buffers; where the connection is lost, with all that waits on
+            // it, nobody waits for the answer any more.
             stalled.append((node, call, sentAt))
             let end = max(now, pausedAt + Self.timeout)
             if !isHeld { queue.put(.answer(node: node, call, nil, sentAt: sentAt), at: end) }

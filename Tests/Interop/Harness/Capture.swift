@@ -48,7 +48,8 @@ final class Capture {
     /// Bytes written so far.
     var byteCount: Int { ((try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int) ?? 0 }
 
-    /// Returns at the goodbye of all tracks, where ffmpeg ends by itself, or, where none comes, once nothing has come for a while.
+    /// Returns at the goodbye of all tracks, where ffmpeg ends by itself, or, where none comes,
+    /// once nothing has come for a while.
     func finish() {
         var (count, since) = (-1, ContinuousClock.now)
         _ = holds(within: .seconds(120)) {
@@ -73,9 +74,9 @@ enum MediaFile {
             .compactMap { $0.split(separator: ",").last?.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Every frame of `sent` is in `received`, and in order. Where the encoder's goodbye never came, the last ones may be missing:
-    /// ffmpeg closes with the server's answers unread, so its kernel resets the connection and drops what it has not sent, which is
-    /// as much as the server on a busy machine has not read.
+    /// Every frame of `sent` is in `received`, and in order. Where the encoder's goodbye never came, the last ones may be
+    /// missing: ffmpeg closes with the server's answers unread, so its kernel resets the connection and drops what it has not
+    /// sent, which is as much as the server on a busy machine has not read.
     static func expectFrames(
         of sent: String, in received: String, saidGoodbye: Bool, at place: SourceLocation = #_sourceLocation
     ) throws {

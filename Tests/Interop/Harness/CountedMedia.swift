@@ -92,9 +92,9 @@ struct CountedMedia {
 
     /// Of a tone that is cut between packets and goes on in any phase, with a tenth for what its coding adds.
     ///
-    /// An Opus decoder lays packets over each other for 2.5 ms (RFC 6716 4.3.7): the former fades out by w(119 − n)², the one that
-    /// follows fades in by w(n)², and of each what is folded there is not cancelled but comes by w(n)·w(119 − n). A cut between samples
-    /// would make steps of up to 2·A, which is twelve times as much.
+    /// An Opus decoder lays packets over each other for 2.5 ms (RFC 6716 4.3.7): the former fades out by w(119 − n)², the one
+    /// that follows fades in by w(n)², and of each what is folded there is not cancelled but comes by w(n)·w(119 − n). A cut
+    /// between samples would make steps of up to 2·A, which is twelve times as much.
     static let widestOfCut: Double = {
         func window(_ sample: Int) -> Double {
             (0..<120).contains(sample) ? sin(.pi / 2 * pow(sin(.pi * (Double(sample) + 0.5) / 240), 2)) : sample < 0 ? 0 : 1
@@ -110,7 +110,8 @@ struct CountedMedia {
 
     private static let amplitude = 0.3 * 32_768
 
-    /// Where a packet of sound does not begin where the one before ends, seconds. Without the first seconds, in which receivers guess.
+    /// Where a packet of sound does not begin where the one before ends, seconds. Without the first
+    /// seconds, in which receivers guess.
     /// - Parameter tolerance: sender reports move all by half a millisecond for each second since the one before them, which on a
     ///   machine that is busy with others is some time ago. A packet that is missing makes 20 ms, one that is not moved up to 10.
     func soundGaps(beyond tolerance: Double = 0.005) -> [Double] {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `Clients/distant_path.py`: a long way to the gateway, by UDP and TCP, that delays, loses and cuts as the test says while it runs.
+/// `Clients/distant_path.py`: a long way to the gateway, by UDP and TCP, that delays, loses and cuts
+/// as the test says while it runs.
 ///
 /// For WHIP let the gateway advertise it (`advertisement`) and then say `lead(udpTo:)`; for RTMP and HTTP put `tcp` into the URL.
 final class DistantPath {

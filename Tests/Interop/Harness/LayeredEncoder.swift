@@ -10,8 +10,8 @@ extension Clip {
 
 /// Encoders that publish layers, best first.
 extension Encoder {
-    /// WHIP simulcast shaped like OBS', with rids 0, 1 and 2 and all that libdatachannel does wrong with them: a request for a lower
-    /// layer's packet is answered with the top layer's, reports tell of the top layer alone, keyframes come when they come.
+    /// WHIP simulcast shaped like OBS', with rids 0, 1 and 2 and all that libdatachannel does wrong with them: a request for a
+    /// lower layer's packet is answered with the top layer's, reports tell of the top layer alone, keyframes come when they come.
     ///
     /// Its last line is the report of `stagedoor-bench`.
     /// - Parameter options: of `stagedoor-bench whip`, such as `["--loss", "2", "--rest", "0:5-10"]`.

@@ -50,8 +50,8 @@ final class RedundantPair {
         "rtmp://\(near(number)):\(ways[number]?.port ?? 0)/app/\(keys[number - 1])"
     }
 
-    /// An encoder of its own clip, which is another one than before: who broke the contract three times is not let in for a while,
-    /// until something has been changed.
+    /// An encoder of its own clip, which is another one than before: who broke the contract three times is not let in for a
+    /// while, until something has been changed.
     func begin(_ number: Int) throws {
         let feed = try Feed(clips[number - 1], isMarked: number == 2)
         feeds[number] = feed

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Publishers of `stagedoor-bench` that stream beside something else, and a receiver at the router's place: whoever disturbs them is
-/// seen.
+/// Publishers of `stagedoor-bench` that stream beside something else, and a receiver at the router's place: whoever disturbs them
+/// is seen.
 final class WatchedStreams {
     enum Kind { case whip, rtmp }
 
@@ -39,7 +39,8 @@ final class WatchedStreams {
     private let receiver: ProgramRun
 
     /// Returns once all are live and their media has come to the receiver: what follows may be over at once.
-    /// - Parameter kind: a single RTMP stream is that of the gateway's own key; others are participants of their own, made for it.
+    /// - Parameter kind: a single RTMP stream is that of the gateway's own key; others are
+    ///   participants of their own, made for it.
     init(_ kind: Kind = .whip, _ count: Int = 1, of clip: Clip = .long, at gateway: Gateway) throws {
         (self.kind, self.count, self.gateway) = (kind, count, gateway)
         receiver = try ProgramRun(
@@ -76,8 +77,8 @@ final class WatchedStreams {
     /// Ends them and compares both sides: what was sent has arrived, once, but for what a kernel dropped.
     /// - Parameters:
     ///   - others: streams that others published meanwhile; nil for any number.
-    ///   - dropped: datagrams that the gateway's kernel dropped before it could read them; on a quiet machine those that a test knows
-    ///     of, else whatever the gateway tells.
+    ///   - dropped: datagrams that the gateway's kernel dropped before it could read them; on a quiet machine those that a test
+    ///     knows of, else whatever the gateway tells.
     /// - Returns: what arrived, for more to be asked of it.
     @discardableResult
     func expectWhole(

@@ -4,7 +4,8 @@ import Testing
 extension UnderLoad {
     /// More publishers than a node takes: those it has do not notice.
     @Suite struct OverloadCost {
-        /// The demand is 300 at a node for 100; the machine that CI has gets fewer, so that what gets lost was not lost by its load.
+        /// The demand is 300 at a node for 100; the machine that CI has gets fewer, so that what gets
+        /// lost was not lost by its load.
         private static let limit = ProcessInfo.processInfo.environment["INTEROP_STREAMS"].flatMap(Int.init) ?? 20
 
         @Test(.timeLimit(.minutes(10)))

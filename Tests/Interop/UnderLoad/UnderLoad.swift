@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What holds under load: losses of many streams, CPU time, wake-ups. A machine that others use spoils such figures, so `make soak`
-/// judges them, one at a time; `make test` asserts what happens, whatever the machine does beside it.
+/// What holds under load: losses of many streams, CPU time, wake-ups. A machine that others use spoils such figures, so `make
+/// soak` judges them, one at a time; `make test` asserts what happens, whatever the machine does beside it.
 @Suite(.serialized, .ownThread, .enabled(if: Soak.isAsked, Soak.reason)) struct UnderLoad {}
 
 /// A run on a quiet machine, where time may be judged.

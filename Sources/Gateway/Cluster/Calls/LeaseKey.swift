@@ -18,8 +18,8 @@ extension LeaseIdentity {
         UInt64(text).flatMap { $0 <= greatestGeneration ? $0 : nil }
     }
 
-    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's numbers
-    /// are whole ones.
+    /// A generation is the time in milliseconds since 1970, or one more than the last: never beyond 2^53, up to which Lua's
+    /// numbers are whole ones.
     static let greatestGeneration: UInt64 = 1 << 53
 }
 

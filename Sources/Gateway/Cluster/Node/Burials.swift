@@ -1,7 +1,7 @@
 import Wire
 
-/// Clears up after dead nodes, where the server gave this node the task: their leases are swept, stage by stage, and the history is
-/// told of each before it is dropped. A node of which nothing is left is forgotten.
+/// Clears up after dead nodes, where the server gave this node the task: their leases are swept, stage by stage, and the history
+/// is told of each before it is dropped. A node of which nothing is left is forgotten.
 struct Burials: Sendable {
     private struct Burial {
         /// Those that are not swept yet; nil before they are known.

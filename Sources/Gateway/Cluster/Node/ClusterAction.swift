@@ -11,7 +11,8 @@ enum ClusterAction: Equatable, Sendable {
     case granted(claim: Int, LeaseIdentity, SharedSession)
     /// A session of this node holds it.
     case heldHere(claim: Int)
-    /// - Parameter watch: progress of the holder is told under this number until `watchEnded`, for `LeaseOwners.watchLifetime` at most.
+    /// - Parameter watch: progress of the holder is told under this number until `watchEnded`, for
+    ///   `LeaseOwners.watchLifetime` at most.
     case heldElsewhere(claim: Int, watch: Int, progress: MonotonicTime)
     case refused(claim: Int, Refused)
 

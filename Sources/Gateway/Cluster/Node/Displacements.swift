@@ -3,8 +3,8 @@ import Wire
 
 /// Decides who tells the history that a lease is over, where this node was granted another one in its place.
 ///
-/// A node that had answered a moment before tells it itself. If it dies before it can, nobody else knows what it held: so this node
-/// tells the history as well, a little later.
+/// A node that had answered a moment before tells it itself. If it dies before it can, nobody else knows what it held: so this
+/// node tells the history as well, a little later.
 struct Displacements: Sendable {
     private struct Displacement {
         let lease: EndedLease
@@ -20,8 +20,8 @@ struct Displacements: Sendable {
 
     var deadline: MonotonicTime? { displacements.first?.toldAt }
 
-    /// What follows for the lease that was there, before the history hears of the new one. A lease that it had displaced itself is
-    /// closed with it: if the answer to its claim was lost, nobody knows of that one.
+    /// What follows for the lease that was there, before the history hears of the new one. A lease that it had displaced itself
+    /// is closed with it: if the answer to its claim was lost, nobody knows of that one.
     /// - Parameters:
     ///   - isHeldHere: whether a lease of the participant is known here.
     ///   - isThere: whether the node that had it has just answered.

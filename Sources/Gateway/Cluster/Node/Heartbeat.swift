@@ -55,8 +55,8 @@ struct Heartbeat: Sendable {
 
     /// The list of nodes came.
     /// - Parameter isWhole: false where nodes that live may not have said so yet: those that were known stay.
-    /// - Returns: whether this node has to tell everything again, as it may have been buried: it has no record, or was silent for so
-    ///   long. A record alone says nothing, as the first heartbeat after that brings one.
+    /// - Returns: whether this node has to tell everything again, as it may have been buried: it has no record, or was silent for
+    ///   so long. A record alone says nothing, as the first heartbeat after that brings one.
     mutating func see(_ nodes: [String: String], isWhole: Bool) -> Bool {
         self.nodes = isWhole ? nodes : self.nodes.merging(nodes) { known, new in new.isEmpty ? known : new }
         let own = nodes[nodeID, default: ""]

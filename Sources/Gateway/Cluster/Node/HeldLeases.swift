@@ -117,7 +117,8 @@ extension HeldLeases {
     }
 
     /// A stage's renewal was answered.
-    /// - Returns: the time since the answer before it; nil if this is the first since the stage is held, or nothing is held there.
+    /// - Returns: the time since the answer before it; nil if this is the first since the stage is
+    ///   held, or nothing is held there.
     mutating func renewed(stage: String, at now: MonotonicTime) -> Duration? {
         guard contains(stage: stage) else { return nil }
         defer { renewedAt[stage] = now }

@@ -68,8 +68,8 @@ struct LeaseOwners: Sendable {
     /// How often, and for how long, the owner of a lease is asked about it while somebody here waits for it.
     static let watchInterval = Duration.milliseconds(250)
     static let watchLifetime = Duration.seconds(30)
-    /// A node that answered so lately is there to say what it has lost. Less than the silence after which the other half of a pair
-    /// takes over, whose node may be dead; what both say counts once.
+    /// A node that answered so lately is there to say what it has lost. Less than the silence after which the other half of a
+    /// pair takes over, whose node may be dead; what both say counts once.
     static let presence = Duration.milliseconds(750)
     /// Nodes whose last answers are remembered.
     static let maximumPresent = 4_096

@@ -67,7 +67,8 @@ extension NodeClaim {
     mutating func ownerIsSilent() { isOwnerSilent = true }
 
     /// How long to wait before it asks for the lease again; nil where its owner has to be asked first.
-    /// - Parameter remaining: so long the lease lives on if nobody renews it; zero where it has ended, and is kept for its node's return.
+    /// - Parameter remaining: so long the lease lives on if nobody renews it; zero where it has ended, and
+    ///   is kept for its node's return.
     func pause(for owner: RemoteLease, _ remaining: Duration, _ now: MonotonicTime) -> Duration? {
         guard isOwnerSilent, incumbent == owner else { return nil }
         let rest = remaining > .zero ? remaining : Self.retryInterval

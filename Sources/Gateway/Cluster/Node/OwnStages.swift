@@ -19,7 +19,8 @@ struct OwnStages: Sendable {
     private var marked: Set<String> = []
     /// Not all of them are marked: who was refused may have begun a session.
     private var idle: [String: Idle] = [:]
-    /// Sessions that began here while the servers were away. If others began one of their own, the servers know one of them alone.
+    /// Sessions that began here while the servers were away. If others began one of their own, the
+    /// servers know one of them alone.
     private var alone: [String: [String]] = [:]
     /// Whether those that the process before this one left in the set are among them.
     private(set) var hasTakenUp = false
@@ -38,8 +39,8 @@ struct OwnStages: Sendable {
     /// Puts all of them into the set again.
     var marks: [ClusterAction] { marked.isEmpty ? [] : [.call(.mark(stages: marked.sorted()))] }
 
-    /// The process before this one looked after these stages. A node that is back this soon is not buried, so nobody else sees their
-    /// sessions end. What that process still held has expired by the time they are asked about.
+    /// The process before this one looked after these stages. A node that is back this soon is not buried, so nobody else sees
+    /// their sessions end. What that process still held has expired by the time they are asked about.
     /// - Parameter deserted: those of them on which nobody publishes through this process.
     mutating func takeUp(_ stages: [String], deserted: [String], _ now: MonotonicTime) {
         hasTakenUp = true

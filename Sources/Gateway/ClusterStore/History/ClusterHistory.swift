@@ -51,8 +51,8 @@ struct ClusterHistory: HistoryReading {
         return try !server.ask(RedisCommand("ZSCORE", RedisArgument(key), RedisArgument(participantID)), key: key).isNull
     }
 
-    /// The numbers are places in the participant's list, not those of all events. A node that was cut off brings what happened late:
-    /// the whole list, which is bounded, is put in order.
+    /// The numbers are places in the participant's list, not those of all events. A node that was cut off brings what happened
+    /// late: the whole list, which is bounded, is put in order.
     func events(
         ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
     ) throws -> [ParticipantEvent] {

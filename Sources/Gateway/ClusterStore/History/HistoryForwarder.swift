@@ -167,8 +167,8 @@ struct HistoryForwarder {
         return events
     }
 
-    /// - Parameter line: participant, names of events with whom it watched behind a colon, user as JSON; of an outcome that an older
-    ///   version left, the user as it is.
+    /// - Parameter line: participant, names of events with whom it watched behind a colon, user as JSON; of an outcome that an
+    ///   older version left, the user as it is.
     private static func events(ofLine line: Substring, like event: ParticipantEvent) -> [ParticipantEvent] {
         let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return [] }

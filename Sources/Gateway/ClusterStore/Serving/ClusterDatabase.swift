@@ -80,8 +80,8 @@ final class ClusterDatabase {
         }
     }
 
-    /// Whether the database is this cluster's still, and has not lost its data. The lists of records may be on another server than
-    /// the check key; some of their settings always stay.
+    /// Whether the database is this cluster's still, and has not lost its data. The lists of records may be on another server
+    /// than the check key; some of their settings always stay.
     func hasData() throws(StoreError) -> Bool {
         guard try isOurs() else { return false }
         guard copy.state.records.contains(where: { if case .setting = $0 { true } else { false } }) else { return true }
@@ -165,8 +165,8 @@ final class ClusterDatabase {
         }
     }
 
-    /// Revocations whose last token has expired by our clock are read again, as the database drops them by its own: one that a clock
-    /// ahead of the others' took for over would let its tokens in once that is right again.
+    /// Revocations whose last token has expired by our clock are read again, as the database drops them by its own: one that a
+    /// clock ahead of the others' took for over would let its tokens in once that is right again.
     func doubtExpired(at now: WallTime) {
         follower.markUncertain(Set(copy.state.expiredRevocations(at: now).map { loader.schema.record(Record.revocation($0).id) }))
     }

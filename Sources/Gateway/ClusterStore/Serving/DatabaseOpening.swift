@@ -29,8 +29,8 @@ struct DatabaseOpening {
         return (snapshot, runIDs)
     }
 
-    /// - Parameter makesPlatform: whether a database that is nobody's becomes this platform's. Nodes that run believe one that has
-    ///   lost its data from then on, and all their stages are gone.
+    /// - Parameter makesPlatform: whether a database that is nobody's becomes this platform's. Nodes that run believe one that
+    ///   has lost its data from then on, and all their stages are gone.
     /// - Throws: `.cannotOpen` when the database does not answer in time or is not this platform's.
     func use<Value>(
         makesPlatform: Bool = true, connected: ([String]) -> Void = { _ in },

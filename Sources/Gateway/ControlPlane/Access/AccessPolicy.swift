@@ -18,8 +18,8 @@ struct AccessPolicy: Sendable {
 
     init(_ key: AccessKeySettings) { self.key = key }
 
-    /// - Parameter stages: ARNs of all stages that it concerns; `noStage` alone or among them where it concerns more than those. They
-    ///   are looked for only where that decides.
+    /// - Parameter stages: ARNs of all stages that it concerns; `noStage` alone or among them where it concerns more than those.
+    ///   They are looked for only where that decides.
     func denial<E: Error>(of action: AccessAction, on stages: () throws(E) -> [String]) throws(E) -> Denial? {
         if key.deny.contains(where: { $0.matches(action.name) }) { return .denied }
         if key.readOnly, !action.isReading { return .readOnly }

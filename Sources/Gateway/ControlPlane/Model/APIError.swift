@@ -43,7 +43,8 @@ struct APIError: Error, Equatable {
         self = error as? APIError ?? ((error as? StoreError) == .away ? .unavailable : .internalError)
     }
 
-    /// The model calls the sentence `exceptionMessage`; what the AWS CLI and most SDKs show is `message`, whatever the model says.
+    /// The model calls the sentence `exceptionMessage`; what the AWS CLI and most SDKs show is
+    /// `message`, whatever the model says.
     var response: HTTPResponse {
         var headers = APIHeaders.ofOneAnswer()
         headers["x-amzn-ErrorType"] = type

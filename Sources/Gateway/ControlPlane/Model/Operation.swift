@@ -45,8 +45,8 @@ enum Operation: String, CaseIterable {
     case getEncoderConfiguration = "GetEncoderConfiguration"
     case deleteEncoderConfiguration = "DeleteEncoderConfiguration"
 
-    /// Whether the path is made like an operation's. There are more of them in newer models, whose clients are told so in the words
-    /// of the protocol.
+    /// Whether the path is made like an operation's. There are more of them in newer models, whose clients are told so in the
+    /// words of the protocol.
     static func isAddress(_ path: String) -> Bool {
         let (slash, name) = (path.utf8.first, path.utf8.dropFirst())
         guard slash == UInt8(ascii: "/"), let initial = name.first, isCapital(initial) else { return false }

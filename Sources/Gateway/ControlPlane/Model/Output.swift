@@ -2,8 +2,8 @@ import JSON
 import Store
 import Wire
 
-/// The structures of answers, with the model's member names. As in IVS' answers, texts may be empty; other members without a value
-/// are left out.
+/// The structures of answers, with the model's member names. As in IVS' answers, texts may be empty; other members without a
+/// value are left out.
 enum Output {
     static func tags(_ tags: [String: String]) -> JSONValue { map(tags) }
 

@@ -55,8 +55,8 @@ struct BandwidthEstimate {
         let usage = isTried && trend.usage == .over ? .under : trend.usage
         delay.update(usage, delivered: delivered.bitsPerSecond, at: now)
         loss.note(expected: packets.count, lost: packets.count { $0.arrival == nil }, at: now)
-        // With delay to go by, loss only takes away: without any it does not fall behind what delay has found. A queue that is full
-        // grows no longer, so that delay alone would take a way that loses for a calm one.
+        // With delay to go by, loss only takes away: without any it does not fall behind what delay has found. A queue that is
+        // full grows no longer, so that delay alone would take a way that loses for a calm one.
         if loss.isLight || !loss.hasTakenAway { loss.reach(delay.bitsPerSecond) }
         if loss.isHeavy, let delivered = delivered.bitsPerSecond { delay.lower(to: delivered) }
         return packets

@@ -58,8 +58,8 @@ struct DelayTrend {
     private static let patience: Int64 = 10_000_000
 }
 
-/// The least delayed packet of each 30 ms. Pictures go out unpaced, so that the packets of a large one queue behind each other: the
-/// last one's delay tells of its size, the least one's of what stood in the way before.
+/// The least delayed packet of each 30 ms. Pictures go out unpaced, so that the packets of a large one queue behind each other:
+/// the last one's delay tells of its size, the least one's of what stood in the way before.
 private struct LeastDelays {
     private struct Span {
         var began: Int64

@@ -14,8 +14,8 @@ struct FeedbackBudget {
         sent += 1
     }
 
-    /// A fifth of what is sent may be sent again and a few packets more, but not more than a quarter of what the way carries: what
-    /// a full way has dropped comes through no better by being sent again at once.
+    /// A fifth of what is sent may be sent again and a few packets more, but not more than a quarter of what the way carries:
+    /// what a full way has dropped comes through no better by being sent again at once.
     /// - Parameter carried: bits a second; nil while it is not known.
     mutating func admitsRetransmission(of carried: Int?, at now: MonotonicTime) -> Bool {
         roll(now)

@@ -43,7 +43,8 @@ final class PublisherTap: MediaSink {
 
     func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
 
-    /// A subscriber has to start or to switch, or lacks pictures. An RTMP encoder cannot be asked: its next keyframe comes by itself.
+    /// A subscriber has to start or to switch, or lacks pictures. An RTMP encoder cannot be asked: its
+    /// next keyframe comes by itself.
     func requestKeyframe(of layer: TrackID, at now: MonotonicTime) {
         guard let source = publication.source, source.canRequestKeyframe else { return }
         guard keyframeRequests[MediaBlock.place(of: layer)].take(at: now) else { return }
@@ -74,8 +75,8 @@ final class PublisherTap: MediaSink {
         }
     }
 
-    /// The hub tells of a rate when it has changed by a quarter. Viewers near their ceiling need it as it is, or one peak would count
-    /// for good.
+    /// The hub tells of a rate when it has changed by a quarter. Viewers near their ceiling need it as it is, or one peak would
+    /// count for good.
     private func tellRates(at now: MonotonicTime) {
         guard now - ratesRead >= Self.ratesInterval else { return }
         ratesRead = now

@@ -6,7 +6,8 @@ package import StageHub
 import WebRTCTransport
 import Wire
 
-/// A publication's tap and one viewer of it, all but the session's sockets and SRTP: what watching costs, for the benchmark's steps.
+/// A publication's tap and one viewer of it, all but the session's sockets and SRTP: what watching
+/// costs, for the benchmark's steps.
 @safe package final class ViewerPassage {
     private let tap: PublisherTap
     private let feed: MediaFeed

@@ -3,7 +3,8 @@ import EventLoop
 
 /// What all sessions of one viewer may take together, on whatever workers they are. Asked once a second by each session.
 ///
-/// The older session goes first, so that shares settle: a younger one has what is left, and goes to a lower layer or to sound alone.
+/// The older session goes first, so that shares settle: a younger one has what is left, and goes to a
+/// lower layer or to sound alone.
 final class ViewerAllowances: Sendable {
     private struct Session {
         var id: String

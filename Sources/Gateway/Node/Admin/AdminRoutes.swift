@@ -7,7 +7,8 @@ import HTTP
 enum AdminCaller: Equatable {
     /// Whoever reaches the listener.
     case anybody
-    /// On loopback anybody; elsewhere a key that may, a bearer of `metrics.token`, and `metrics.networks`: metrics show who is live.
+    /// On loopback anybody; elsewhere a key that may, a bearer of `metrics.token`, and
+    /// `metrics.networks`: metrics show who is live.
     case metricsReader
     /// Where signatures are demanded, a key of any kind.
     case anyKey

@@ -150,8 +150,8 @@ extension MetricsSettings {
         return shown == token
     }
 
-    /// Of who shows neither a signature nor a console's cookie, for the API to judge: in words for who sets up a scraper, whose `Host`
-    /// is any address.
+    /// Of who shows neither a signature nor a console's cookie, for the API to judge: in words for who sets up a scraper, whose
+    /// `Host` is any address.
     func refusal(of request: HTTPRequest) -> HTTPResponse? {
         let isSigned = request.headers["Authorization"]?.hasPrefix("AWS4-") ?? false
         if admits(request) || isSigned || request.headers["Cookie"] != nil { return nil }

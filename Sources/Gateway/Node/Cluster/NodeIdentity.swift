@@ -24,8 +24,8 @@ enum NodeName {
     static let ofOneAlone = "n1"
 }
 
-/// The key by which WHIP sessions' ids are bound to their tokens: whoever is asked for a session of another node, or of the process
-/// before this one, has the same.
+/// The key by which WHIP sessions' ids are bound to their tokens: whoever is asked for a session of another node, or of the
+/// process before this one, has the same.
 enum SessionKey {
     /// - Parameter inherited: of the process whose place is taken.
     static func load(_ cluster: ClusterSettings, inherited: [UInt8]?) throws -> Secret {

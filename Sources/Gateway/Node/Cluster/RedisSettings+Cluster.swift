@@ -24,8 +24,8 @@ extension RedisSettings {
     }
 }
 
-/// What new connections to the servers get: made anew when one of its files has been replaced. Certificates of a cluster's own may
-/// live for a day.
+/// What new connections to the servers get: made anew when one of its files has been replaced. Certificates of a cluster's own
+/// may live for a day.
 private final class RedisTLS: Sendable {
     private struct Made {
         var files: [[Int]]
@@ -43,8 +43,8 @@ private final class RedisTLS: Sendable {
         made = Lock(Made(files: files, context: try RedisCertificates(settings).makeContext()))
     }
 
-    /// Files that cannot be used change nothing, and are tried again for the next connection: a key may become ours to read without
-    /// having changed.
+    /// Files that cannot be used change nothing, and are tried again for the next connection: a key may become ours to read
+    /// without having changed.
     var current: TLSContext {
         let (files, known) = (Self.files(settings), made.withLock { $0 })
         guard files != known.files else { return known.context }

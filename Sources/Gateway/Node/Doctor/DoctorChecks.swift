@@ -15,8 +15,8 @@ public enum DoctorChecks {
         clock, processors, libraries, cluster,
     ]
 
-    /// Whoever holds a port is named, and may be the gateway itself; it may also have rights that the doctor has not. Whatever else
-    /// keeps the doctor from binding keeps a gateway from starting.
+    /// Whoever holds a port is named, and may be the gateway itself; it may also have rights that the doctor has not. Whatever
+    /// else keeps the doctor from binding keeps a gateway from starting.
     static func listeners(_ configuration: StagedoorConfiguration) -> [Finding] {
         let media = configuration.media
         let wanted: [(String, ListenAddress, BoundSocket.Transport)] = [

@@ -2,7 +2,8 @@ import Settings
 import Synchronization
 import Wire
 
-/// How a node goes away without hurting anybody: not ready, then closed to new publishes, then live ones are ended a few at a time.
+/// How a node goes away without hurting anybody: not ready, then closed to new publishes, then live
+/// ones are ended a few at a time.
 ///
 /// Pure: whoever runs it asks at every turn how it goes on, and carries out the answer. With nothing live it is over at once.
 struct DrainPlan: Sendable {

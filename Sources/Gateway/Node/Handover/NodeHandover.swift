@@ -134,7 +134,8 @@ final class NodeHandover {
 
     // MARK: - Actions
 
-    /// One table, in the order of `HandoverMachine.Action` and without a default: nothing that the machine may say is left undone.
+    /// One table, in the order of `HandoverMachine.Action` and without a default: nothing that the
+    /// machine may say is left undone.
     private func perform(_ action: HandoverMachine.Action) {
         switch action {
         case .accept: accept()

@@ -6,8 +6,8 @@ import JSON
 import RouterForwarding
 import Sockets
 
-/// The node's processes before and after this one: the one whose place it took, while that has sessions, and the one that takes its
-/// own. Only of a node that is alone. On the control loop.
+/// The node's processes before and after this one: the one whose place it took, while that has sessions, and the one that takes
+/// its own. Only of a node that is alone. On the control loop.
 final class ProcessChain {
     /// The parts of the node that both sides work with.
     struct Environment {

@@ -3,8 +3,8 @@ import Foundation
 import Handover
 import Sockets
 
-/// Where whoever wants to take this process's place connects: a path of the data directory, for the same user only. On the control
-/// loop.
+/// Where whoever wants to take this process's place connects: a path of the data directory, for the same user only. On the
+/// control loop.
 final class SuccessorDoor {
     /// Called with each connection, which ends with the call if nobody keeps it.
     var onConnection: (HandoverChannel) -> Void = { _ in }

@@ -33,8 +33,8 @@ final class LoadGuard {
     private var timer: TimerWatch?
 
     /// - Parameters:
-    ///   - allowance: of the control group: beyond it the kernel ends one of its processes, and all that live there. The two of a handover
-    ///     have it together.
+    ///   - allowance: of the control group: beyond it the kernel ends one of its processes, and all that live there. The two of a
+    ///     handover have it together.
     ///   - measure: asked once a second; what it counts, it counts since the last time.
     init(
         loop: EventLoop, gate: AdmissionGate, metrics: MetricsRegistry, settings: OverloadSettings,

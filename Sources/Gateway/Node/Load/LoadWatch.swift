@@ -3,9 +3,9 @@ import Wire
 
 /// Decides by measured load when new publishes are refused, before live ones suffer.
 ///
-/// A value without a clock. It closes when a limit is passed at several looks in a row: one look alone may be a handshake storm, or a
-/// pause of the machine, which delays loops of idle processes too. It opens again when everything has stayed a tenth below the limits
-/// for a while, so that it does not flap.
+/// A value without a clock. It closes when a limit is passed at several looks in a row: one look alone may be a handshake storm,
+/// or a pause of the machine, which delays loops of idle processes too. It opens again when everything has stayed a tenth below
+/// the limits for a while, so that it does not flap.
 struct LoadWatch: Sendable {
     enum Measure: String, Sendable, CaseIterable {
         case cpu, loopLag, descriptors, memory

@@ -27,7 +27,8 @@ final class NodeReload {
     private var problems: [String] = []
     private var timer: TimerWatch?
 
-    /// - Parameter interval: how often to look at what no change of a file tells: our own certificate, and a reload that was refused.
+    /// - Parameter interval: how often to look at what no change of a file tells: our own certificate,
+    ///   and a reload that was refused.
     init(
         loop: EventLoop, source: ConfigurationSource, running: StagedoorConfiguration, certificates: ServerCertificates,
         metrics: MetricsRegistry, interval: Duration = .seconds(60), apply: @escaping (Change) -> Void
@@ -41,8 +42,8 @@ final class NodeReload {
         timer = loop.schedule(after: interval, repeating: interval, tolerance: .seconds(1)) { [unowned self] in
             // Not by one timer of many days: the clock may have been set since the start.
             renew(at: EventLoop.wallNow())
-            // A file that could not be read may be readable without having changed: its owner has, or there was no descriptor. One that
-            // has changed is read when it holds still.
+            // A file that could not be read may be readable without having changed: its owner has, or there was no descriptor.
+            // One that has changed is read when it holds still.
             if !problems.isEmpty, files?.areUnchanged == true { reload(because: Self.again) }
         }
     }

@@ -36,9 +36,10 @@ struct ServerCertificates {
         (self.identity, self.isOwn, self.named, self.authority) = (identity, isOwn, named, authority)
     }
 
-    /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One in
-    /// use that has expired does not keep others from being renewed.
-    /// - Throws: when a file cannot be read, a new certificate is not in date, its chain is out of order, or our own lacks its authority.
+    /// Reads the operator's files anew and checks what is new in them; a certificate of our own stays, unless it ends soon. One
+    /// in use that has expired does not keep others from being renewed.
+    /// - Throws: when a file cannot be read, a new certificate is not in date, its chain is out of order,
+    ///   or our own lacks its authority.
     func reloaded(_ configuration: StagedoorConfiguration) throws -> ServerCertificates {
         let (settings, now, named) = (configuration.tls, EventLoop.wallNow(), try Self.named(configuration))
         let fresh =

@@ -98,8 +98,8 @@ final class RouterService {
         }
     }
 
-    /// Routers tell this process from all others by it. A process number would not do: the first process of every container has the
-    /// same one, and would renew the lease of the one that died there.
+    /// Routers tell this process from all others by it. A process number would not do: the first process of every container has
+    /// the same one, and would renew the lease of the one that died there.
     static func makeGatewayID() -> String {
         "\(MachineName.current)-\(String(hexadecimal: Random.bytes(count: 6)))"
     }

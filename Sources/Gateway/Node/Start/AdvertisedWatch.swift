@@ -4,8 +4,9 @@ import Settings
 import WebRTCTransport
 import Wire
 
-/// Looks twice a minute at where names of `advertise.addresses` lead and what the interfaces have, for the answers to come. A line that
-/// is dialled anew each night has other addresses then, and a machine that has just started may not have all of its own yet.
+/// Looks twice a minute at where names of `advertise.addresses` lead and what the interfaces have, for the answers to come. A
+/// line that is dialled anew each night has other addresses then, and a machine that has just started
+/// may not have all of its own yet.
 ///
 /// On the control loop; the system's resolver is asked on a thread that lives as long as its answer takes.
 final class AdvertisedWatch {
@@ -40,8 +41,8 @@ final class AdvertisedWatch {
         }
     }
 
-    /// Nothing but loopback is a moment without a network, and a name that leads nowhere one without a resolver: what was told before
-    /// is true again soon.
+    /// Nothing but loopback is a moment without a network, and a name that leads nowhere one without a resolver: what was told
+    /// before is true again soon.
     private func take(_ found: TransportConfiguration) {
         let addresses = found.advertisedAddresses
         guard addresses.contains(where: { !$0.ip.isLoopback }), transport.advertise(addresses, tcp: found.tcpAddresses) else {

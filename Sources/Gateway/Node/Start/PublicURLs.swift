@@ -41,8 +41,8 @@ extension Listeners {
         }
     }
 
-    /// Where public HTTP is reached, and whether by TLS: as soon as there is a certificate that clients trust, or nothing else. Of
-    /// two listeners with TLS it is the shared one, which more networks let out to.
+    /// Where public HTTP is reached, and whether by TLS: as soon as there is a certificate that clients trust, or nothing else.
+    /// Of two listeners with TLS it is the shared one, which more networks let out to.
     func web(_ configuration: StagedoorConfiguration) -> (address: SocketAddress?, isSecure: Bool) {
         let shared = sharedAddress(configuration.advertise)
         if !configuration.tls.certificate.isEmpty { return (shared ?? publicHTTPS.first?.localAddress, true) }

@@ -2,8 +2,8 @@ import EventLoop
 import Foundation
 import Wire
 
-/// Notifies systemd of our state (sd_notify(3)): ready, alive, stopping. Nil where no one asked. On the control loop, whose turning is
-/// what the watchdog watches.
+/// Notifies systemd of our state (sd_notify(3)): ready, alive, stopping. Nil where no one asked. On the control loop, whose
+/// turning is what the watchdog watches.
 final class ServiceNotifier: NodeService {
     private let descriptor: CInt
     private var address = sockaddr_un()

@@ -3,7 +3,8 @@ import Store
 
 /// Notes every day that the endpoints are still those that tokens are handed out with. On the control loop.
 ///
-/// Noted at the start alone, those of a process that ran for a month would be too old for its tokens of yesterday once they change.
+/// Noted at the start alone, those of a process that ran for a month would be too old for its tokens
+/// of yesterday once they change.
 final class EndpointsInUse {
     private let timer: TimerWatch
 

@@ -16,8 +16,8 @@ import StageHub
 import Store
 import Wire
 
-/// Connects each publication of one worker with whoever wants it: the contract, reports, recordings, viewers, routers, further stages.
-/// Confined to the worker.
+/// Connects each publication of one worker with whoever wants it: the contract, reports, recordings, viewers, routers, further
+/// stages. Confined to the worker.
 final class PublicationHost: PublishHost {
     /// The parts of the node that it works with.
     struct Environment: Sendable {

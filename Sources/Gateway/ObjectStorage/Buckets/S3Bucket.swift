@@ -11,7 +11,8 @@ struct S3Bucket {
     private static let patience = Duration.seconds(30)
     /// Bytes a second below which an object on its way is given up.
     private static let slowestRate = 16 * 1024
-    /// A store that takes nothing any more is waited for so long: what the kernel still has for it, and its thinking, look the same.
+    /// A store that takes nothing any more is waited for so long: what the kernel still has for it,
+    /// and its thinking, look the same.
     private static let stall = Duration.seconds(60)
 
     private let address: S3Address

@@ -2,9 +2,9 @@ import Wire
 
 /// What waits to be stored: of each bucket so many objects at once, the others in the order in which they came.
 ///
-/// Pure: given the time, it says what to store now and when to ask again. A bucket that is away, or takes its time, slows down only
-/// what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time. What a
-/// bucket refuses is over.
+/// Pure: given the time, it says what to store now and when to ask again. A bucket that is away, or takes its time, slows down
+/// only what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time.
+/// What a bucket refuses is over.
 struct UploadQueue: Sendable {
     /// What is under way at once to one bucket; a configuration file names few.
     static let maximumInFlight = 16

@@ -51,8 +51,8 @@ struct ParameterSets: Equatable {
 
     var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
 
-    /// Whether one more, of that many bytes, is taken out of its picture: nobody here reads longer ones, and a sample entry has 16
-    /// bits for the length.
+    /// Whether one more, of that many bytes, is taken out of its picture: nobody here reads longer ones, and a sample entry has
+    /// 16 bits for the length.
     func hasRoom(forSequence byteCount: Int) -> Bool {
         sequence.count < Self.maximumSequenceCount && byteCount <= SequenceParameterSet.maximumByteCount
     }

@@ -168,7 +168,8 @@ final class EncoderMedia {
         }
     }
 
-    /// Sound that waits was placed by the reading before. It goes with the new one, which knows more: first packets often come late.
+    /// Sound that waits was placed by the reading before. It goes with the new one, which knows more:
+    /// first packets often come late.
     private func moveSound(from former: Int64?) {
         if !clocks.isShared, let former, let shift = clocks.audioShift { machine?.soundMoved(by: shift &- former) }
     }

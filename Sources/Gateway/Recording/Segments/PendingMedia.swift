@@ -56,8 +56,8 @@ struct PendingMedia {
 
     /// Takes the first `count` pictures out, in decoding order.
     ///
-    /// Where pictures are reordered, decoding times are the times of showing in rising order: a segment ends before a keyframe, so
-    /// they are its own.
+    /// Where pictures are reordered, decoding times are the times of showing in rising order: a segment ends before a keyframe,
+    /// so they are its own.
     /// - Parameter end: when the next picture is shown.
     mutating func cutVideo(count: Int, end: Int64) -> Fragment.Run? {
         guard count > 0 else { return nil }

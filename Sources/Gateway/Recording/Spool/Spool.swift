@@ -2,7 +2,8 @@ import Foundation
 
 /// The folder in which recordings lie until they are stored, and how much may lie there. Confined to the writer's thread.
 ///
-/// A bucket may have nine times what it leaves free: one that takes nothing any more ends what is recorded for it, and others' go on.
+/// A bucket may have nine times what it leaves free: one that takes nothing any more ends what is
+/// recorded for it, and others' go on.
 final class Spool {
     let path: String
     let maximumByteCount: Int

@@ -54,7 +54,8 @@ final class RecordingBlock: Sendable {
         }
     }
 
-    /// Asked and changed by one call for a run of packets: each access of a shared object's variable is checked for exclusiveness.
+    /// Asked and changed by one call for a run of packets: each access of a shared object's
+    /// variable is checked for exclusiveness.
     nonisolated(unsafe) private var content = Content()
     private let isLent = Atomic<Bool>(false)
 

@@ -123,7 +123,8 @@ final class RecordingTap: SourceAudioSink {
         }
         next.begin(at: now)
         if hasLost {
-            // What was noted meanwhile is lost as well. So the format is told again here, and the clocks are read again with the next run.
+            // What was noted meanwhile is lost as well. So the format is told again here, and the clocks
+            // are read again with the next run.
             next.append(.lost)
             if let audioFormat { next.append(audioFormat) }
         }
@@ -131,8 +132,8 @@ final class RecordingTap: SourceAudioSink {
         return next
     }
 
-    /// Formats come before media, and seldom: they go into the block that the media goes into. Where there is none, the first block
-    /// after it tells them.
+    /// Formats come before media, and seldom: they go into the block that the media goes into. Where there is none, the first
+    /// block after it tells them.
     private func note(_ entry: RecordingBlock.Entry, at now: MonotonicTime? = nil) {
         room(at: now ?? block?.began ?? .zero)?.append(entry)
     }

@@ -1,8 +1,8 @@
 import EventLoop
 import Wire
 
-/// Publishes that begin, and may go on with what another node has recorded: their feeds fill until the register says what that is.
-/// Confined to the writer's thread.
+/// Publishes that begin, and may go on with what another node has recorded: their feeds fill until the register says what that
+/// is. Confined to the writer's thread.
 final class Arrivals {
     private struct Arrival {
         let publish: RecordedPublish

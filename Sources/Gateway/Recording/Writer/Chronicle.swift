@@ -1,5 +1,5 @@
-/// What is known of a recording, wherever it stands: a line in the journal, then the book, then what other nodes are told. Confined
-/// to the writer's thread.
+/// What is known of a recording, wherever it stands: a line in the journal, then the book, then what other nodes are told.
+/// Confined to the writer's thread.
 final class Chronicle {
     private(set) var book: RecordingBook
     private let journal: Journal

@@ -131,8 +131,8 @@ final class Delivery {
         share.release(byteCount)
     }
 
-    /// What is stored stays so even if the disk has no room for the line that says it: then nothing more is recorded, and the next
-    /// start stores it once more.
+    /// What is stored stays so even if the disk has no room for the line that says it: then nothing more is recorded, and the
+    /// next start stores it once more.
     /// - Returns: whether the journal says it.
     @discardableResult
     private func noteStored(_ entry: JournalEntry) -> Bool {

@@ -5,8 +5,8 @@ import Wire
 
 /// One recording: from its encoder's media to its bucket's answers. Confined to the writer's thread.
 ///
-/// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in it.
-/// Its parts throw, or tell it, what the disk refuses; what follows is decided here.
+/// It lives from a publish's first block until everything is stored; a participant who comes back within the window goes on in
+/// it. Its parts throw, or tell it, what the disk refuses; what follows is decided here.
 final class Recording {
     private let environment: Environment
     private let folder: SpoolFolder
@@ -20,7 +20,8 @@ final class Recording {
     private var media: EncoderMedia?
     /// Another node goes on with it.
     private(set) var isElsewhere = false
-    /// An encoder's times and parameter sets decide when a segment begins, and each forces files to disk on the thread of all recordings.
+    /// An encoder's times and parameter sets decide when a segment begins, and each forces files to disk
+    /// on the thread of all recordings.
     private var segmentAllowance = Allowance(maximumSegmentsAtOnce, then: .seconds(1))
 
     private init(_ chronicle: Chronicle, in folder: SpoolFolder, _ environment: Environment) {

@@ -6,8 +6,8 @@ import Thumbnails
 import Transcoding
 import Wire
 
-/// The thread that writes recordings: it looks at every feed some ten times a second, and nobody on a media loop wakes it or waits
-/// for it. A disk that stalls stalls this thread alone. Confined to itself.
+/// The thread that writes recordings: it looks at every feed some ten times a second, and nobody on a media loop wakes it or
+/// waits for it. A disk that stalls stalls this thread alone. Confined to itself.
 final class RecordingThread {
     /// A publish whose blocks come; its recording may have failed.
     private struct Live {

@@ -3,8 +3,8 @@ import GatewayLogging
 
 /// The folders that former processes left in the spool, and when to try to take up each. Confined to the writer's thread.
 ///
-/// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied: a folder that could not
-/// be taken up is tried again.
+/// A process whose place we take has its recordings until it ends, and a disk that is full may be emptied: a folder that could
+/// not be taken up is tried again.
 final class Recovery {
     private let loop: EventLoop
     private let takeUp: (String) throws(SpoolError) -> Void

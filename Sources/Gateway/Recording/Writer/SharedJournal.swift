@@ -83,8 +83,8 @@ struct SharedJournal {
         }
     }
 
-    /// An object of a recording that nobody feeds here is on its way, for hours if its bucket is away: meanwhile the register is asked
-    /// whose the recording is.
+    /// An object of a recording that nobody feeds here is on its way, for hours if its bucket is away: meanwhile the register is
+    /// asked whose the recording is.
     mutating func watch(at now: MonotonicTime, ask: () -> Void) {
         // It says nothing of what is stored after that.
         if standing == .held { standing = .unknown }

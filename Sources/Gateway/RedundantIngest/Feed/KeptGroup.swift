@@ -77,8 +77,8 @@ struct KeptGroup {
         (byteCount, pictureBlockCount) = (0, 0)
     }
 
-    /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from the last keyframe on that is reached,
-    /// where there is one, and all the sound.
+    /// Hands out what was kept, in order, to be given back by whoever takes it: pictures from the last keyframe on that is
+    /// reached, where there is one, and all the sound.
     /// - Parameter isReached: whether the stage has all pictures before those that begin with a block.
     mutating func release(after isReached: (FeedBlock) -> Bool, _ body: (FeedBlock) -> Void) {
         let begins = starts.last { isReached(blocks[$0]) } ?? starts.first ?? 0

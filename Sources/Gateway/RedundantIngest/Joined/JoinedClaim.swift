@@ -3,7 +3,8 @@ import EventLoop
 import Refusals
 import Wire
 
-/// The lease of a participant that two encoders are: claimed when the first of them comes, kept until the last has gone. Confined.
+/// The lease of a participant that two encoders are: claimed when the first of them comes, kept
+/// until the last has gone. Confined.
 final class JoinedClaim {
     private enum State {
         /// Not asked for before this.

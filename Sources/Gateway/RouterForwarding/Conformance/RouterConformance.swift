@@ -6,10 +6,11 @@ import SDP
 import StageHub
 public import Wire
 
-/// Asks a router, rule by rule, whether it keeps to docs/stage-router.md: for authors of routers (`stagedoor-bench router-check`).
+/// Asks a router, rule by rule, whether it keeps to docs/stage-router.md: for authors of routers
+/// (`stagedoor-bench router-check`).
 ///
-/// It announces one participant of its own, with two layers of video, sends it a second of media, and takes it away. Runs its loop
-/// itself.
+/// It announces one participant of its own, with two layers of video, sends it a second of media, and takes it away. Runs its
+/// loop itself.
 public final class RouterConformance {
     /// One rule of the specification, and what the router did.
     public struct Finding: Sendable, Equatable {

@@ -60,7 +60,8 @@ struct ForwardedParticipant: Sendable {
 
     func placementKey(of replica: Int) -> PlacementKey { PlacementKey(stageID: stageID, replica: replica) }
 
-    /// Takes over from an earlier publication of the participant: generations rise from its last one, and what stands at routers is ours to end.
+    /// Takes over from an earlier publication of the participant: generations rise from its last one, and what
+    /// stands at routers is ours to end.
     mutating func continues(_ former: ForwardedParticipant) {
         generation = former.generation
         for index in replicas.indices { replicas[index].standing = former.replicas[index].standing }

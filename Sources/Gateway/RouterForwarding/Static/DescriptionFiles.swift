@@ -7,8 +7,8 @@ import Wire
 
 /// `DIR/sdp/{stageId}/{participantId}.sdp`: what receivers read that cannot be asked. Mode 0600, never half a file.
 ///
-/// `DIR/sdp/{participantId}.sdp` is a link to it, for people and scripts. A participant's id is its own on its stage alone: of two
-/// stages that have the same one, the first has the link.
+/// `DIR/sdp/{participantId}.sdp` is a link to it, for people and scripts. A participant's id is its own on its stage alone: of
+/// two stages that have the same one, the first has the link.
 public struct DescriptionFiles: Sendable {
     private let directory: String
 
@@ -53,8 +53,8 @@ public struct DescriptionFiles: Sendable {
         "\(participant.stageID)/\(participant.participantID).sdp"
     }
 
-    /// The first participant of that id keeps the link. Earlier versions wrote the description itself there: it is replaced, as it
-    /// would never be renewed.
+    /// The first participant of that id keeps the link. Earlier versions wrote the description itself there: it is replaced, as
+    /// it would never be renewed.
     private static func lead(_ link: String, to target: String) {
         var status = stat()
         guard unsafe symlink(target, link) != 0, unsafe lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -108,8 +108,8 @@ final class ForwardingSession: PublicationObserver {
         if announced != nil { considerAnnouncing() }  // an encoder may have turned out deaf
     }
 
-    /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track is
-    /// known; a track that comes later is announced anew.
+    /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track
+    /// is known; a track that comes later is announced anew.
     static let patience = Duration.milliseconds(500)
     static let feedbackInterval = Duration.seconds(1)
 }

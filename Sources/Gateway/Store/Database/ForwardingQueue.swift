@@ -32,7 +32,8 @@ struct ForwardingQueue {
         let rows = try Row.fetchCursor(database, sql: "SELECT sequence, entry FROM platformQueue ORDER BY sequence")
         var writes: [QueuedWrite] = []
         while writes.count < limit, let row = try rows.next() {
-            // What another version of this program wrote and this one cannot read goes with the next that it can, however much it is.
+            // What another version of this program wrote and this one cannot read goes with the next
+            // that it can, however much it is.
             guard let write = try? JSONDecoder().decode(HistoryWrite.self, from: Data(row.text("entry").utf8)) else { continue }
             writes.append(QueuedWrite(sequence: row["sequence"], write: write))
         }

@@ -4,8 +4,8 @@ import Wire
 
 /// What happened: sessions, participants, events and the outbox of webhooks in `events.sqlite`, with `synchronous=NORMAL`.
 ///
-/// A killed process loses nothing of it; a power failure may lose the last moments, as events are best effort. What writes and reads
-/// it lives no longer than its transaction: `HistoryTransaction` and `EmbeddedHistory`.
+/// A killed process loses nothing of it; a power failure may lose the last moments, as events are best effort. What writes and
+/// reads it lives no longer than its transaction: `HistoryTransaction` and `EmbeddedHistory`.
 struct HistoryDatabase: Sendable {
     private let isQueueing: Bool
     let queue: DatabaseQueue
@@ -58,8 +58,8 @@ extension HistoryDatabase {
     static let outboxInterval: Int64 = 997
     /// Entries of the queue for the cluster, at most; beyond it the oldest are dropped.
     static let maximumQueued = 200_000
-    /// Participants of one session that never published and have left; the oldest are dropped beyond it. Who published stays as long
-    /// as the history does.
+    /// Participants of one session that never published and have left; the oldest are dropped beyond it. Who published stays as
+    /// long as the history does.
     static let maximumFormerViewers = 5_000
     /// Events of one participant in one session, warnings not counted.
     static let maximumParticipantEvents = 1_000
@@ -81,8 +81,8 @@ extension HistoryDatabase {
         }
     }
 
-    /// Sessions that began before, of which a node of a cluster has neither events any more nor anybody connected. Which node tells of
-    /// a session's end is for chance to say: the others never know it.
+    /// Sessions that began before, of which a node of a cluster has neither events any more nor anybody connected. Which node
+    /// tells of a session's end is for chance to say: the others never know it.
     private static let endedElsewhere = """
         DELETE FROM stageSession WHERE endTime IS NULL AND startTime < ?
             AND NOT EXISTS (SELECT 1 FROM event

@@ -26,8 +26,8 @@ extension Participant: StoredRecord {
         "sourceSessionID",
     ]
     static let keyColumns = ["stageARN", "sessionID", "participantID"]
-    /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording and
-    /// replication are told by themselves.
+    /// The first join stays, and whoever published once has published, by that protocol also when it only watches now; recording
+    /// and replication are told by themselves.
     static let mergedColumns = [
         "firstJoinTime": firstJoin, "published": "max(published, excluded.published)",
         "ingestProtocol": "iif(excluded.ingestProtocol = '', ingestProtocol, excluded.ingestProtocol)",

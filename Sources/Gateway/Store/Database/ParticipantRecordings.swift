@@ -1,7 +1,7 @@
 import GRDB
 
-/// How participants' recordings stand. A recording may begin before its participant does, which is when its publish is known to go
-/// well: it is kept until then.
+/// How participants' recordings stand. A recording may begin before its participant does, which is when its publish is known to
+/// go well: it is kept until then.
 struct ParticipantRecordings {
     private static let update = """
         UPDATE participant SET recordingState = ?, recordingBucket = ?, recordingPrefix = ?

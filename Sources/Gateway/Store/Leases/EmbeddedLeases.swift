@@ -191,8 +191,8 @@ extension EmbeddedLeases {
         }
     }
 
-    /// Ends the publish of exactly this lease, as the process says that has the table. A publish that was taken over there goes on
-    /// there: its former session has nothing to tell the history.
+    /// Ends the publish of exactly this lease, as the process says that has the table. A publish that was taken over there goes
+    /// on there: its former session has nothing to tell the history.
     public func end(_ lease: PublishLease, _ reason: LeaseEnd) {
         let holder = holder(of: lease)
         if reason == .takenOver { forget(lease) }

@@ -12,8 +12,8 @@ public protocol LeaseControl: PublishLeases, PublishReports, ViewerReports {
     /// Those of the participants that hold a lease now, at whatever node.
     func live(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
-    /// The same for whoever ends something because a participant is missing: `StoreError.away` also while one that lives may have had
-    /// no chance to say so.
+    /// The same for whoever ends something because a participant is missing: `StoreError.away` also while one that lives may have
+    /// had no chance to say so.
     func surelyLive(
         among participants: Set<StageParticipant>, reply: @escaping @Sendable (Result<Set<StageParticipant>, StoreError>) -> Void)
     /// Whether a session of this process holds the participant's lease; never waits.

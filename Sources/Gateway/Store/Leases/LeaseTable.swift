@@ -3,8 +3,8 @@ import Refusals
 import Settings
 import Wire
 
-/// Who publishes and who watches where, and what follows from it for the stages' sessions and for the history. Pure: the clock and the
-/// lock are its owner's.
+/// Who publishes and who watches where, and what follows from it for the stages' sessions and for the history. Pure: the clock
+/// and the lock are its owner's.
 struct LeaseTable {
     struct Outcome: Sendable {
         var answer: ClaimAnswer

@@ -2,7 +2,8 @@ public import Wire
 
 /// The endpoints that tokens may name: today's, and those handed out in the last 14 days, which clients may have kept.
 public struct EndpointHistory: Equatable, Sendable {
-    /// How long an endpoint stays good after it was noted last, in seconds: tokens are good for 14 days, and it is noted once a day.
+    /// How long an endpoint stays good after it was noted last, in seconds: tokens are good for 14
+    /// days, and it is noted once a day.
     public static let lifetime: Int64 = 15 * 86_400
     private static let setting = "endpoints"
 

@@ -5,7 +5,8 @@ public import Wire
 
 /// What a token says and what is wrong with it, found offline: for `stagedoor token`.
 public struct TokenInspection: Sendable {
-    /// One line for each fact, as `name: value`. What a terminal would not show as it stands is escaped: the token is a stranger's.
+    /// One line for each fact, as `name: value`. What a terminal would not show as it stands is
+    /// escaped: the token is a stranger's.
     public private(set) var lines: [String] = []
     /// In words; empty when a gateway that knows the key would take the token.
     public private(set) var faults: [String] = []

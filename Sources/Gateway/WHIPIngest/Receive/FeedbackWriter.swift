@@ -3,8 +3,8 @@ import RTCP
 import StageHub
 import Wire
 
-/// What we tell a publisher (RFC 4585, docs/design.md 5.6): which packets are missing, when they came, which keyframes are wanted,
-/// and each second a report.
+/// What we tell a publisher (RFC 4585, docs/design.md 5.6): which packets are missing, when they came, which keyframes are
+/// wanted, and each second a report.
 ///
 /// What there is to tell lies in its `PacketReception`; here is how it is said, and when it was. It calls nobody.
 struct FeedbackWriter {

@@ -17,7 +17,8 @@ struct GatheredRun {
     /// What has become of a packet that was to be added.
     enum Addition { case first, further, mustWait }
 
-    /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the first of a keyframe, one too many.
+    /// Adds a packet, unless it must wait until this run has gone: of another track or layer, the
+    /// first of a keyframe, one too many.
     mutating func append(_ packet: MediaPacket, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Addition {
         if packets.isEmpty {
             run = MediaRun(track: track, isKeyframe: startsKeyframe, arrival: now)

@@ -24,7 +24,8 @@ struct LayerReception {
         undecodableKeyframes > 2 && !isDecodable && now - undecodableSince >= Self.parameterSetPatience
     }
 
-    /// Two of the contract's keyframe intervals and more; some encoders send their sets every few seconds, whatever their keyframes.
+    /// Two of the contract's keyframe intervals and more; some encoders send their sets every few
+    /// seconds, whatever their keyframes.
     private static let parameterSetPatience = Duration.seconds(5)
 
     /// Finds where an IDR picture begins, which alone makes a keyframe; keeps parameter sets.
@@ -38,8 +39,8 @@ struct LayerReception {
             setsTimestamp = timestamp
         }
         received.hasIDR = inspection.hasIDR
-        // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes again. What
-        // is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
+        // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes
+        // again. What is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
         guard inspection.isOfIDR, !received.isLate, timestamp != keyframeTimestamp else {
             // Also who sends what comes late hears requests.
             if inspection.hasIDR { keyframes.keyframeCame(at: now, isAnswer: false) }

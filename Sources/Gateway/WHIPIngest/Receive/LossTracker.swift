@@ -136,7 +136,8 @@ struct LossTracker {
         lost += before - missing.count
     }
 
-    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then 5 tries at most, while an answer is in time.
+    /// Appends the numbers to ask for now: reordered ones get 10 ms or 3 packets, then 5 tries at
+    /// most, while an answer is in time.
     /// - Parameter known: the round trip, until an answer tells it.
     mutating func due(at now: MonotonicTime, knowing known: Duration? = nil, into numbers: inout [UInt16]) {
         expire(at: now)
@@ -159,8 +160,8 @@ struct LossTracker {
         }
     }
 
-    /// Between two requests for a packet: a quarter more than the mean, since half of the answers take longer than that; on a long
-    /// way no more than leaves a second answer its time.
+    /// Between two requests for a packet: a quarter more than the mean, since half of the answers take longer than that; on a
+    /// long way no more than leaves a second answer its time.
     private static func pause(on way: Duration) -> Duration {
         max(shortestPause, min(way, .milliseconds(50)), min(way * 5 / 4, maximumLateness * 9 / 10 - way))
     }

@@ -27,8 +27,8 @@ struct RTPSource {
     var lastArrival: MonotonicTime = .zero
     /// What is asked for comes by RTX: a packet of its own stream answers nothing, it was only overtaken.
     private var isRepeatedByRTX = false
-    /// In vain, each for many packets: an encoder that never answers for a layer is not asked again (OBS's lower layers). An outage
-    /// makes twenty of them: the encoder does not have any more what it took.
+    /// In vain, each for many packets: an encoder that never answers for a layer is not asked again (OBS's lower layers). An
+    /// outage makes twenty of them: the encoder does not have any more what it took.
     var unansweredRequests = 0
     var isAnswering: Bool { losses.recovered > 0 || unansweredRequests < RTPSource.maximumUnanswered }
 

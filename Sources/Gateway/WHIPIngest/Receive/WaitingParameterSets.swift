@@ -1,7 +1,7 @@
 import StageHub
 
-/// Packets of one layer that brought parameter sets, kept until the slice behind them comes: encoders may repeat their sets before
-/// any picture, and only the slice tells whether a keyframe begins with them, which nobody can decode without. Confined.
+/// Packets of one layer that brought parameter sets, kept until the slice behind them comes: encoders may repeat their sets
+/// before any picture, and only the slice tells whether a keyframe begins with them, which nobody can decode without. Confined.
 @safe final class WaitingParameterSets {
     /// Their payloads lie in `memory`.
     private(set) var packets: [MediaPacket] = []

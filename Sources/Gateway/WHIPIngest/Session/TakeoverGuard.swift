@@ -1,8 +1,8 @@
 import Admission
 import Wire
 
-/// The flap guard (docs/design.md 7.3): after 3 takeovers between different addresses in 60 s the incumbent stays. IPv6 counts by /64,
-/// in which a machine takes another address whenever it comes into its network anew.
+/// The flap guard (docs/design.md 7.3): after 3 takeovers between different addresses in 60 s the incumbent stays. IPv6 counts by
+/// /64, in which a machine takes another address whenever it comes into its network anew.
 struct TakeoverGuard: Sendable {
     private struct Takeover {
         var time: MonotonicTime

@@ -78,8 +78,8 @@ final class PeerHandshake {
 
     /// One step, within the loop's budget of handshakes: now or in its turn.
     ///
-    /// A step that waits keeps its transport until then. Weakly held it would have a side table, and every packet's counts pay for
-    /// that as long as the session lives.
+    /// A step that waits keeps its transport until then. Weakly held it would have a side table, and every packet's counts pay
+    /// for that as long as the session lives.
     /// - Returns: false when too many of all sessions wait; the step will not run.
     @discardableResult
     private func run(

@@ -24,7 +24,8 @@ import Wire
     deinit { unsafe reply.deallocate() }
 
     /// - Parameters:
-    ///   - tuple: where the check comes from, if that is validated. Asked for only when the ufrag is ours: random ones cost no look-up.
+    ///   - tuple: where the check comes from, if that is validated. Asked for only when the ufrag is
+    ///     ours: random ones cost no look-up.
     ///   - send: sends an answer back there.
     func receive(_ datagram: ReceivedDatagram, tuple: () -> PeerTuple?, send: (UnsafeRawBufferPointer) -> Void) -> Verdict {
         guard let message = unsafe STUNMessage(preChecking: datagram.bytes), message.isBindingRequest, message.hasIntegrity,

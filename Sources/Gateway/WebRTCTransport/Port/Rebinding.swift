@@ -47,7 +47,8 @@ struct Rebinding {
     private static let maximumKnown = 1_024
 }
 
-/// Of tuples of which nothing genuine is known 200 packets are tried at once, and as many a second and worker (docs/design.md 4.4).
+/// Of tuples of which nothing genuine is known 200 packets are tried at once, and as many a second
+/// and worker (docs/design.md 4.4).
 struct RebindingBudget {
     private var packets = Allowance(maximumPerSecond, then: .seconds(1) / maximumPerSecond)
 

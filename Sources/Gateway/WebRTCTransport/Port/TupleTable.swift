@@ -1,7 +1,8 @@
 import STUN
 import Wire
 
-/// The validated tuples of one worker, found by address and by session. Every step but `sweep` costs the same however many there are.
+/// The validated tuples of one worker, found by address and by session. Every step but `sweep` costs
+/// the same however many there are.
 struct TupleTable {
     private var tuples: [TupleKey: PeerTuple] = [:]
     /// Where each session was checked.

@@ -42,7 +42,8 @@ final class ValidatedMedia {
         trial.attempt(datagram) { unsafe transport.receiveMedia(datagram.payload, on: datagram.path, at: datagram.arrival) }
     }
 
-    /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at all is taken to be heard here.
+    /// Media of a session of another worker. Whether it is genuine shows there; one that is heard at
+    /// all is taken to be heard here.
     private func passToOwner(_ datagram: ReceivedDatagram, of member: TupleMember, at tuple: PeerTuple) {
         guard case .owned(let worker) = member.entry.transport.ownership, worker != index else { return }
         foreign.forward(datagram, of: member.entry, isValidated: true, to: worker)

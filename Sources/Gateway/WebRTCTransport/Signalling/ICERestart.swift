@@ -32,8 +32,8 @@ extension TransportContext {
         return HTTPResponse(.noContent)
     }
 
-    /// If-Match (RFC 9725 §4.3.1): `*` or the current ETag, for trickle and restart alike. The examples of WHIP and WHEP write `"*"`,
-    /// which is no ETag of ours.
+    /// If-Match (RFC 9725 §4.3.1): `*` or the current ETag, for trickle and restart alike. The examples of WHIP and WHEP write
+    /// `"*"`, which is no ETag of ours.
     private func checkPrecondition(_ request: HTTPRequest, _ entry: any TransportEntry) throws(Refusal) {
         let tags = request.headers.list(of: "If-Match")
         guard !tags.isEmpty else {

@@ -45,8 +45,8 @@ extension PeerDescription {
 
 /// The candidates of every answer: where the media port is reached from outside.
 public enum CandidateList {
-    /// Host candidates of the given addresses, UDP before TCP and IPv4 before IPv6: ffmpeg takes the first one and no other. So those
-    /// that lead to this machine alone come last.
+    /// Host candidates of the given addresses, UDP before TCP and IPv4 before IPv6: ffmpeg takes the first one and no other. So
+    /// those that lead to this machine alone come last.
     /// - Parameters:
     ///   - addresses: what clients reach, in the operator's order; each with the port they send to.
     ///   - tcp: the same for ICE-TCP.

@@ -1,8 +1,8 @@
 import OpenSSL
 public import Wire
 
-/// A session's id in its URL (RFC 9725 §4.2): node, process generation, 128 random bits that nobody guesses, and a seal of 64 bits
-/// over these and the session's token.
+/// A session's id in its URL (RFC 9725 §4.2): node, process generation, 128 random bits that nobody guesses, and a seal of 64
+/// bits over these and the session's token.
 ///
 /// Whoever is asked for a session of another process or node has the same key, and so tells its owner from a stranger before it
 /// passes anything on.

@@ -3,7 +3,8 @@ import EventLoop
 import Foundation
 import Wire
 
-/// `stagedoor-bench floor`: what single steps cost on this machine, to stand beside a server's figures; whole streams are `relay`'s.
+/// `stagedoor-bench floor`: what single steps cost on this machine, to stand beside a server's
+/// figures; whole streams are `relay`'s.
 ///
 /// One thread, its own CPU time, system calls and libraries only. Every figure is the least of the repetitions.
 struct Floor: ParsableCommand {

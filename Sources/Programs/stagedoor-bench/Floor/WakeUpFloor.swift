@@ -1,7 +1,8 @@
 import EventLoop
 import Glibc
 
-/// What it costs to wake a thread that waits: each hand-over between threads, and each packet to a process of this machine, pays it.
+/// What it costs to wake a thread that waits: each hand-over between threads, and each packet to a
+/// process of this machine, pays it.
 enum WakeUpFloor {
     private static let count = 5_000
 

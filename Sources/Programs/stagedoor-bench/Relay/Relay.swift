@@ -6,9 +6,9 @@ import Wire
 
 /// `stagedoor-bench relay`: the least that a server can do with the same streams, to stand beside a server's figures.
 ///
-/// It takes what `rtmp` and `whip --bare` send, over the same sockets at the same pace, with the same number of threads, and sends
-/// it on as RTP to ports of its own for each stream: one read for what has come, one segmented send a frame, and the codecs. It
-/// judges nothing, keeps no account, and answers set-ups by rote.
+/// It takes what `rtmp` and `whip --bare` send, over the same sockets at the same pace, with the same number of threads, and
+/// sends it on as RTP to ports of its own for each stream: one read for what has come, one segmented send a frame, and the
+/// codecs. It judges nothing, keeps no account, and answers set-ups by rote.
 struct Relay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Sends streams on as RTP with nothing around it: the floor of a server's cost.")

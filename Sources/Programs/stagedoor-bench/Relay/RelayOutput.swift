@@ -3,7 +3,8 @@ import Glibc
 
 /// Sends one thread's packets: gathered from where their bytes lie, those of a frame by one call (UDP GSO).
 @safe final class RelayOutput {
-    /// What fills a datagram of the media that the gateway sends, and the part of it that is the RTP header and a fragment's two bytes.
+    /// What fills a datagram of the media that the gateway sends, and the part of it that is the RTP
+    /// header and a fragment's two bytes.
     static let packetByteCount = 1_184
     static let headByteCount = 14
     private static let audioHeadByteCount = 12

@@ -4,7 +4,8 @@ import Foundation
 import SRTP
 import Wire
 
-/// `stagedoor-bench steps`: what each step of the media's way costs on its own, for `scripts/bench-steps` to compare with thresholds.
+/// `stagedoor-bench steps`: what each step of the media's way costs on its own, for
+/// `scripts/bench-steps` to compare with thresholds.
 struct Steps: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "steps", abstract: "Measures each step of the media's way: nanoseconds, and mallocs where they are counted.")

@@ -30,7 +30,8 @@ final class WHEPViewer {
     /// Whoever hears nothing stays for so long.
     private static let patience = Duration.seconds(30)
 
-    /// Connects, stays for a while from its first packet on, and leaves; `done` is called once, with what went wrong if anything did.
+    /// Connects, stays for a while from its first packet on, and leaves; `done` is called once, with
+    /// what went wrong if anything did.
     /// - Parameter limit: until it is connected.
     func watch(for duration: Duration, within limit: Duration, done: @escaping (String?) -> Void) {
         self.done = done

@@ -2,7 +2,8 @@ import H264
 import RTP
 import Wire
 
-/// Prepared FLV files cut into RTP payloads once, for all publishers: the video of each as a layer, and Opus packets made up beside.
+/// Prepared FLV files cut into RTP payloads once, for all publishers: the video of each as a layer,
+/// and Opus packets made up beside.
 struct RTPClip {
     enum Track { case video, audio }
 

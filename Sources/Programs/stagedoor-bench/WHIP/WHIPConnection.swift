@@ -6,7 +6,8 @@ import STUN
 import Sockets
 import Wire
 
-/// One publisher's or viewer's path to a server: checks as the controlling side (RFC 8445 §7.2), DTLS over what answered, keys, consent.
+/// One publisher's or viewer's path to a server: checks as the controlling side (RFC 8445 §7.2), DTLS
+/// over what answered, keys, consent.
 ///
 /// libnice's STUN messages are the client's too; its agent would bring GLib's main loop along for what is one timer here.
 @safe final class WHIPConnection {

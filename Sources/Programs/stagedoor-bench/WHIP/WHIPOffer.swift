@@ -2,8 +2,8 @@ import DTLS
 import SDP
 import Wire
 
-/// What one publisher offers: the sections, formats and sources that OBS 32 offers, for a connection of its own. A viewer's has the
-/// same sections, and no sources.
+/// What one publisher offers: the sections, formats and sources that OBS 32 offers, for a connection of its own. A viewer's has
+/// the same sections, and no sources.
 struct WHIPOffer {
     enum Direction: String { case sendonly, recvonly }
 

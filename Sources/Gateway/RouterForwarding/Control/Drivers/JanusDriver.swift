@@ -6,7 +6,8 @@ import Settings
 import StageHub
 import Wire
 
-/// A Janus server whose Streaming plugin takes each participant as a mountpoint made by its HTTP API. Confined to the control loop.
+/// A Janus server whose Streaming plugin takes each participant as a mountpoint made by its HTTP
+/// API. Confined to the control loop.
 ///
 /// Janus learns where feedback goes from whatever comes to its RTCP ports: our sender reports. It asks for keyframes and limits
 /// the bitrate (REMB); it never sends NACKs.

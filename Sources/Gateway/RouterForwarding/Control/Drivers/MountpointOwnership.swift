@@ -1,8 +1,8 @@
 import OpenSSL
 public import Wire
 
-/// How a gateway knows its own mountpoints again, and may destroy them, after it was killed: by a key that outlives the process. No other
-/// node of its platform has it: what lives there is nobody's to destroy here.
+/// How a gateway knows its own mountpoints again, and may destroy them, after it was killed: by a key that outlives the process.
+/// No other node of its platform has it: what lives there is nobody's to destroy here.
 ///
 /// The mark stands in a mountpoint's metadata for all to read; its secret is an HMAC of the mark and known to the gateway alone.
 public struct MountpointOwnership: Sendable, Equatable {

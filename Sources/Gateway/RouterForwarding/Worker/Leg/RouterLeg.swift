@@ -295,7 +295,8 @@ extension RouterLeg {
         if let plan { socket.metrics?.note(report, of: plan.router) }
     }
 
-    /// Called with every limit and every second, for one to be forgotten when the router falls silent, and when the leg is closed.
+    /// Called with every limit and every second, for one to be forgotten when the router falls
+    /// silent, and when the leg is closed.
     private func limitBitrate() {
         publication.limitBitrate(tracks.compactMap { $0.bounds.bitrateLimit(at: socket.loop.now) }.min(), for: self)
     }

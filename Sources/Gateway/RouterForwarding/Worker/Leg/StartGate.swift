@@ -2,8 +2,8 @@ import RTP
 import StageHub
 import Wire
 
-/// Keeps a publish's media until the router has answered: of each layer from the latest IDR on, at most one GOP, and of all 2 s and
-/// 4 MB.
+/// Keeps a publish's media until the router has answered: of each layer from the latest IDR on, at most one GOP, and of all 2 s
+/// and 4 MB.
 ///
 /// Audio of the same time is kept with it. Beyond the limits a layer is dropped up to its next IDR, audio from the front.
 final class StartGate {

@@ -24,8 +24,8 @@ final class WireBatch {
 
     func removeAll() { (count, byteCount) = (0, 0) }
 
-    /// Adds a packet of a header, with its extension where that makes no fragments of it (`longestWithExtension`), `headCount` bytes
-    /// of `head` (the first in the low bits), and a payload left where it lies.
+    /// Adds a packet of a header, with its extension where that makes no fragments of it (`longestWithExtension`), `headCount`
+    /// bytes of `head` (the first in the low bits), and a payload left where it lies.
     func append(
         _ header: RTPHeader, _ headerExtension: [UInt8] = [], head: UInt32, headCount: UInt8, payload: UnsafeRawBufferPointer
     ) {

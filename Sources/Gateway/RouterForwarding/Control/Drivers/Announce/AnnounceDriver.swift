@@ -13,8 +13,8 @@ final class AnnounceDriver: RouterDriver {
         var trust: RouterTrust
         /// SRTP, if the channel is trusted: verified HTTPS, or loopback.
         var protection: SRTPProfile?
-        /// What the offer names as our media's source where the worker's socket has no address of its own; nil: the one from which
-        /// the router is first asked for its health.
+        /// What the offer names as our media's source where the worker's socket has no address of its own; nil: the one from
+        /// which the router is first asked for its health.
         var sourceAddress: IPAddress?
         /// Without, a router that could take layers is not asked.
         var offersLayers = true
@@ -84,8 +84,8 @@ final class AnnounceDriver: RouterDriver {
         }
     }
 
-    /// The router holds what we cannot name: it is looked for behind the lease, if it is not where it was only called otherwise, as
-    /// a proxy does.
+    /// The router holds what we cannot name: it is looked for behind the lease, if it is not where it was only called otherwise,
+    /// as a proxy does.
     private func forsake(_ announcement: Announcement, _ response: RouterResponse, _ request: RouterRequest) {
         doubted.add(announcement)
         endNearby(announcement, response, request)
@@ -153,8 +153,8 @@ final class AnnounceDriver: RouterDriver {
         }
     }
 
-    /// What the router holds by an announce without an answer is announced once more, which tells where it is, and ended. Where a later
-    /// announce stands meanwhile, its higher generation keeps it from both.
+    /// What the router holds by an announce without an answer is announced once more, which tells where it is, and ended. Where a
+    /// later announce stands meanwhile, its higher generation keeps it from both.
     private func find(_ announcement: Announcement) {
         guard standing[announcement.participant] == nil else { return }
         let request = messages.announce(announcement, AnnounceOffer(of: announcement, by: configuration).draft)
