@@ -10,11 +10,13 @@ struct Doctor: ParsableCommand {
 
     @Option(name: .long, help: "The configuration file; embedded defaults without it.")
     var config: String?
+    @Option(name: .long, help: "The data directory (default: store.directory of the configuration).")
+    var data: String?
     @Flag(name: .long, help: "Repair the lists by which a cluster's records are found. Gateways may run meanwhile.")
     var repairIndexes = false
 
     func run() throws {
-        let configuration = try ConfigurationSource(path: config).read()
+        let configuration = try ConfigurationSource(path: config, directory: data).read()
         var findings = DoctorChecks.all.flatMap { $0(configuration) }
         if repairIndexes { findings.append(DoctorChecks.repairIndexes(configuration)) }
         for finding in findings { print("\(finding.mark)  \(finding.text)") }
