@@ -50,7 +50,7 @@ extension ConfigurationTable {
             Key(
                 "contract.keyframeInterval.limit", \.contract.keyframeInterval.limit, .live,
                 in: .milliseconds(100) ... .seconds(60),
-                "RTMP: longest time between IDR pictures, with 10 % to spare."),
+                "Longest time between IDR pictures, with 10 % to spare; by WHIP, of encoders that send none when asked."),
             Key("contract.keyframeInterval.action", \.contract.keyframeInterval.action, .live, "A longer one."),
         ])
 }

@@ -21,7 +21,7 @@ extension ConfigurationTable {
                     "Time limit from the connection to a granted publish; time in which we hold a publish does not count."),
                 Key(
                     "rtmp.idleTimeout", \.rtmp.idleTimeout, .restart, in: .seconds(2) ... .seconds(300),
-                    "A publisher that sends nothing for this long is ended."),
+                    "A publisher that sends no media for this long is ended (SD-1028)."),
                 Key("rtmp.maximumConnections", \.rtmp.maximumConnections, .restart, in: 1...1_000_000, "Connections at once."),
             ]),
         Section(
@@ -45,7 +45,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "whip.pendingTimeout", \.whip.pendingTimeout, .restart, in: .seconds(5) ... .seconds(60),
-                    "Time from the offer to the end of the DTLS handshake."),
+                    "Time from the offer to the beginning of the DTLS handshake."),
                 Key(
                     "whip.strictETags", \.whip.strictETags, .restart,
                     "Refuses a PATCH without If-Match (RFC 9725 §4.3.1) instead of taking it for the current ICE session."),

@@ -43,7 +43,7 @@ extension ConfigurationTable {
         Section(
             "authorize", "A service of yours that is asked before anybody publishes; without a URL nobody is asked.",
             [
-                Key("authorize.url", \.authorize.url, .restart, "HTTPS URL that gets a POST."),
+                Key("authorize.url", \.authorize.url, .restart, "HTTP or HTTPS URL that gets a POST."),
                 Key("authorize.secret", \.authorize.secret, .restart, "Key of the HMAC that signs it."),
                 Key(
                     "authorize.timeout", \.authorize.timeout, .restart, in: .milliseconds(100) ... .seconds(10),

@@ -69,7 +69,7 @@ public struct AuthorizeSettings: Equatable, Sendable {
         case allow
     }
 
-    /// HTTPS URL that gets a POST.
+    /// HTTP or HTTPS URL that gets a POST.
     public var url = ""
     /// Signs the question; empty leaves it unsigned.
     public var secret = Secret("")
