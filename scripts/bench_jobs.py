@@ -10,8 +10,9 @@ from bench_many import growth, hold, workers
 from bench_mixture import mixture
 from bench_peers import Nginx
 from bench_recording import recording
+from bench_relay import BareRelay
 from bench_viewers import ROUTER, viewer
-from gateway_run import Gateway, bench, clip, free_port
+from gateway_run import ROUTER_PORT_COUNT, Gateway, bench, clip, free_port, free_ports
 from process_figures import resident
 
 STREAMS, LAYERED_STREAMS = bench_streams.STREAMS, 30
@@ -80,23 +81,49 @@ def memory_of_stream(protocol, *options) -> float:
         gateway.close()
 
 
+LATENCIES = [
+    ("WHIP", "first packet", "first", (0.15, 0.4)), ("RTMP", "first packet", "first", (0.3, 0.4)),
+    ("RTMP", "last packet, IDRs of 100 packets among them", "last", (None, 8)),
+]
+
+
 def latency(table, seconds, rounds, peers):
-    """With as many streams as costs are measured with, where workers rest, and where `workers.rest` forbids it."""
+    """With as many streams as costs are measured with, where workers rest, and where `workers.rest` forbids it; beside the bare relay's,
+    which is that of the machine: sender, server and receiver share its cores."""
+    over_relay = marked_through_relay(seconds, rounds)
     for settings, name in ("", ""), ("workers: {rest: 0s}", ", workers that never rest"):
-        gateway = Gateway(settings)
-        try:
-            keys, tokens, pid, ports = gateway.keys(STREAMS), gateway.tokens(STREAMS), gateway.process.pid, gateway.router_ports
-            rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
-            over_rtmp = [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, *MARKED).received for _ in range(rounds)]
-            over_whip = [whip(whip_url, tokens, seconds, pid, ports, *MARKED).received for _ in range(rounds)]
-        finally:
-            gateway.close()
-        for job, every, which, goals in [
-                ("WHIP, first packet", over_whip, "first", (0.15, 0.4)), ("RTMP, first packet", over_rtmp, "first", (0.3, 0.4)),
-                ("RTMP, last packet, IDRs of 100 packets among them", over_rtmp, "last", (None, 8))]:
-            best = min((run[f"{which}PacketMilliseconds"] for run in every), key=lambda figures: figures["p99"])
-            table.row(f"added latency, {job}{name}, p50", best["p50"], "ms", goals[0])
-            table.row(f"added latency, {job}{name}, p99", best["p99"], "ms", goals[1])
+        every = marked_through_gateway(settings, seconds, rounds)
+        for protocol, job, which, goals in LATENCIES:
+            best, relay = quietest(every[protocol], which), quietest(over_relay[protocol], which)
+            for percentile, goal in zip(("p50", "p99"), goals):
+                table.row(f"added latency, {protocol}, {job}{name}, {percentile}", best[percentile], "ms", goal, relay[percentile])
+
+
+def marked_through_gateway(settings, seconds, rounds) -> dict[str, list[dict]]:
+    """What the receiver says, by protocol."""
+    gateway = Gateway(settings)
+    try:
+        keys, tokens, pid, ports = gateway.keys(STREAMS), gateway.tokens(STREAMS), gateway.process.pid, gateway.router_ports
+        rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
+        return {
+            "RTMP": [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, *MARKED).received for _ in range(rounds)],
+            "WHIP": [whip(whip_url, tokens, seconds, pid, ports, *MARKED).received for _ in range(rounds)]}
+    finally:
+        gateway.close()
+
+
+def marked_through_relay(seconds, rounds) -> dict[str, list[dict]]:
+    ports, every = free_ports(ROUTER_PORT_COUNT), {"RTMP": [], "WHIP": []}
+    for _ in range(rounds):
+        with BareRelay("rtmp", STREAMS, ports) as relay:
+            every["RTMP"].append(relay.rtmp(passed(), seconds, True, *MARKED).received)
+        with BareRelay("srtp", STREAMS, ports) as relay:
+            every["WHIP"].append(relay.whip(seconds, True, *MARKED).received)
+    return every
+
+
+def quietest(received: list[dict], which: str) -> dict:
+    return min((run[f"{which}PacketMilliseconds"] for run in received), key=lambda figures: figures["p99"])
 
 
 def set_up(table, seconds, rounds, peers):

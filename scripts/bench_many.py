@@ -1,9 +1,10 @@
 """The jobs of scripts/bench with many streams: how the cost of one grows, what a second worker adds, and how many are held."""
 from bench_clips import with_opus
-from bench_load import AAC, rtmp, whip
+from bench_load import AAC, CPU, rtmp, whip
+from bench_relay import BareRelay
+from bench_streams import RTMP, Turns
 from gateway_run import Gateway, clip, free_ports, metrics
 
-CPU = "ms CPU a stream-second"
 # What each worker keeps for itself shows with few streams; 50 are enough for the media path to count.
 SHARED_BY_WORKERS = 50
 # Target by the number of workers and of streams; the first of two jobs is what the second is compared with.
@@ -31,6 +32,11 @@ class ManyStreams:
         return rtmp(
             gateway.quickstart["rtmpURL"], self.publishers["keys"], flv, seconds, gateway.process.pid, gateway.router_ports)
 
+    def rtmp_through_relay(self, flv, seconds):
+        """The floor, to the same ports."""
+        with BareRelay("rtmp", self.count, self.gateway.router_ports) as relay:
+            return relay.rtmp(flv, seconds, waits=False)
+
     def whip(self, flv, seconds):
         gateway = self.gateway
         if "tokens" not in self.publishers:
@@ -41,32 +47,40 @@ class ManyStreams:
         self.gateway.close()
 
 
-def compared(few: ManyStreams, many: ManyStreams, seconds: float, rounds: int) -> tuple:
-    """The best run of each, and how many times the cost of the first one the second has, by the best of the rounds."""
-    runs = []
+def growth(table, seconds, rounds, peers):
+    gateways, turns = {f"{count} streams": ManyStreams(count) for count in (50, 500)}, Turns()
     try:
         for _ in range(rounds):
-            runs.append((few.rtmp(passed(), seconds), many.rtmp(passed(), seconds)))
+            for name, streams in gateways.items():
+                turns.add(name, "ours", streams.rtmp(passed(), seconds))
+                turns.add(name, "relay", streams.rtmp_through_relay(passed(), seconds))
     finally:
-        few.close()
-        many.close()
-    ratio = min(second.cost / first.cost for first, second in runs)
-    return min((first for first, _ in runs), key=lambda run: run.cost), min((second for _, second in runs), key=lambda run: run.cost), ratio
-
-
-def growth(table, seconds, rounds, peers):
-    few, many, ratio = compared(ManyStreams(50), ManyStreams(500), seconds, rounds)
-    table.row("RTMP to RTP, 600 kbit/s, Opus passed, 50 streams", few.cost, CPU, note=few.note)
-    table.row("RTMP to RTP, 600 kbit/s, Opus passed, 500 streams", many.cost, CPU, note=many.note)
-    table.row("500 streams in place of 50", ratio, "times the CPU of each", GROWTH)
+        for streams in gateways.values():
+            streams.close()
+    for name in gateways:
+        turns.row(table, f"RTMP to RTP, 600 kbit/s, Opus passed, {name}", name, RTMP)
+    table.row("500 streams in place of 50", least_ratio(turns, "500 streams", "50 streams"), "times the CPU of each", GROWTH)
 
 
 def workers(table, seconds, rounds, peers):
-    one, two, ratio = compared(
-        *(ManyStreams(SHARED_BY_WORKERS, f"workers: {{count: {count}}}") for count in (1, 2)), seconds, rounds)
-    table.row(f"RTMP to RTP, 600 kbit/s, Opus passed, {SHARED_BY_WORKERS} streams, one worker", one.cost, CPU, note=one.note)
-    table.row(f"RTMP to RTP, 600 kbit/s, Opus passed, {SHARED_BY_WORKERS} streams, two workers", two.cost, CPU, note=two.note)
-    table.row("two workers in place of one", ratio, "times the CPU of each stream", WORKERS)
+    counts, turns = {"one worker": 1, "two workers": 2}, Turns()
+    gateways = {name: ManyStreams(SHARED_BY_WORKERS, f"workers: {{count: {count}}}") for name, count in counts.items()}
+    try:
+        for _ in range(rounds):
+            for name, streams in gateways.items():
+                turns.add(name, "ours", streams.rtmp(passed(), seconds))
+    finally:
+        for streams in gateways.values():
+            streams.close()
+    for name in counts:
+        best = turns.best(name, "ours")
+        table.row(f"RTMP to RTP, 600 kbit/s, Opus passed, {SHARED_BY_WORKERS} streams, {name}", best.cost, CPU, note=best.note)
+    table.row("two workers in place of one", least_ratio(turns, "two workers", "one worker"), "times the CPU of each stream", WORKERS)
+
+
+def least_ratio(turns: Turns, job: str, other: str) -> float:
+    """How many times the other job's cost one has, by the best of the rounds."""
+    return min(run.cost / beside.cost for run, beside in zip(turns.runs[job, "ours"], turns.runs[other, "ours"]))
 
 
 def hold(table, seconds, rounds, peers):

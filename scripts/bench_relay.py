@@ -26,9 +26,9 @@ class BareRelay:
         self.process.kill()
         self.process.communicate()
 
-    def rtmp(self, flv, seconds: float, waits: bool):
+    def rtmp(self, flv, seconds: float, waits: bool, *options):
         keys = [f"stream{number}" for number in range(self.streams)]
-        return rtmp(f"rtmp://127.0.0.1:{self.port}/live", keys, flv, seconds, self.process.pid, self.ports, waits=waits)
+        return rtmp(f"rtmp://127.0.0.1:{self.port}/live", keys, flv, seconds, self.process.pid, self.ports, *options, waits=waits)
 
     def whip(self, seconds: float, waits: bool, *options):
         tokens = ["nobody"] * self.streams
