@@ -16,9 +16,10 @@ struct ConnectionSharesTests {
         /// The peers' ends.
         var peers: [OwnedDescriptor] = []
 
-        init(_ count: Int) throws {
+        /// - Parameter fullCount: what fills a worker; as it is, each has its share from the first connection on.
+        init(_ count: Int, fullCount: Int = 0) throws {
             loop = try EventLoop()
-            shares = ConnectionShares(workerCount: count)
+            shares = ConnectionShares(workerCount: count, fullCount: fullCount)
             streams = [[TCPStream]](repeating: [], count: count)
             for index in 0..<count {
                 let door = try ConnectionInbox(loop: loop, worker: index, of: shares) { [unowned self] connection in
@@ -55,6 +56,21 @@ struct ConnectionSharesTests {
         #expect(workers.streamCounts == workers.counts)
         let (least, most) = (try #require(workers.counts.min()), try #require(workers.counts.max()))
         #expect(most - least <= ConnectionShares.tolerance + 1, "\(workers.counts)")
+    }
+
+    @Test
+    func `workers are filled one after the other, and then share evenly`() throws {
+        let workers = try Workers(3, fullCount: 8)
+        for (connections, counts) in [(2, [0, 2, 0]), (8, [8, 2, 0]), (6, [8, 8, 0]), (8, [8, 8, 8]), (1, [8, 9, 8])] {
+            for _ in 0..<connections { try workers.connect(at: 1) }
+            #expect(workers.counts == counts)
+        }
+        for _ in 0..<15 { try workers.connect(at: 1) }
+        #expect(workers.wait { workers.streamCounts == workers.counts })
+        #expect(workers.counts.allSatisfy { (12...14).contains($0) }, "\(workers.counts)")
+        workers.streams[0].removeLast(workers.counts[0] - 5)
+        try workers.connect(at: 2)
+        #expect(workers.counts[0] == 6, "who has room again is filled first")
     }
 
     @Test
@@ -125,7 +141,7 @@ struct ConnectionSharesTests {
 
     @Test
     func `what comes to a door that closes at that moment is closed`() throws {
-        let shares = ConnectionShares(workerCount: 2)
+        let shares = ConnectionShares(workerCount: 2, fullCount: 0)
         shares.open(worker: 1, try Self.senderOfGoneMailbox())
         var kept: [AcceptedConnection] = []
         for _ in 0..<3 { if let own = shares.place(Self.connection(-1), acceptedBy: 0) { kept.append(own) } }
@@ -137,9 +153,9 @@ struct ConnectionSharesTests {
         try Mailbox<AcceptedConnection>(loop: try EventLoop()) { _ in }.sender
     }
 
-    @Test
-    func `workers that accept at the same time share as evenly`() throws {
-        let shares = ConnectionShares(workerCount: 4)
+    @Test(arguments: [0, 900])
+    func `workers that accept at the same time share as evenly`(fullCount: Int) throws {
+        let shares = ConnectionShares(workerCount: 4, fullCount: fullCount)
         let loop = try EventLoop()
         let boxes = try (0..<4).map { index in
             let box = try Mailbox<AcceptedConnection>(loop: loop) { _ in }

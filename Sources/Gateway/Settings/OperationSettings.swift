@@ -93,7 +93,7 @@ public struct WorkerSettings: Equatable, Sendable {
     public var verifiers = 1
     /// How long a media thread with many streams may let packets gather, which costs so much
     /// latency; zero: each is served at once.
-    public var rest = Duration.milliseconds(4)
+    public var rest = Duration.milliseconds(1)
 
     public init() {}
 }

@@ -4,7 +4,7 @@ import Wire
 ///
 /// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to some 18 streams with audio,
 /// which are 1,260 wake-ups a second of their connections, every one is served at once. When there have been more for half a
-/// second, the loop turns when some eight have gathered, every 2 to 4 ms, or more often where less rest is allowed; each 2 s it
+/// second, the loop turns when some eight have gathered, every 2 to 4 ms, or as often as the longest rest wants it; each 2 s it
 /// turns freely for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own
 /// pace: a client that asks, waits for the answer and asks again would be served no cheaper, only later, and slow everybody
 /// else. What wakes counts and not turns, of which a machine that is busy with other things makes fewer. Pure: no clock.

@@ -1,14 +1,18 @@
 public import EventLoop
 import Synchronization
 
-/// Even shares of the connections that several workers accept on one port.
+/// Which worker has a connection that several accept on one port.
 ///
-/// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. So a worker with
-/// clearly more than another hands on what it accepts, before anything is read of it. Each accepts through a `ConnectionInbox`.
+/// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. But streams of one
+/// worker share its wake-ups, so that 50 cost a fifth less there than on two. So workers are filled in their order, and have even
+/// shares when all are full. Who accepts what is another's hands it on, before anything is read of it. Each accepts through a
+/// `ConnectionInbox`.
 public final class ConnectionShares: Sendable {
-    /// Handing on costs a wake-up. A worker that has only so many more than another keeps what it accepts: connections that
+    /// Handing on costs a wake-up. A worker that has only so many more than it should keeps what it accepts: connections that
     /// follow each other, of which there is never more than one or two, stay where they come.
     static let tolerance = 1
+    /// What fills a worker: a tenth to a quarter of a core, and enough for a wake-up to serve several.
+    private static let fullCount = 64
 
     /// What is known of one worker.
     final class Worker: Sendable {
@@ -18,9 +22,15 @@ public final class ConnectionShares: Sendable {
     }
 
     private let workers: [Worker]
+    private let fullCount: Int
 
     /// - Parameter workerCount: how many workers serve the port; each is known by its index.
-    public init(workerCount: Int) { workers = (0..<workerCount).map { _ in Worker() } }
+    public convenience init(workerCount: Int) { self.init(workerCount: workerCount, fullCount: Self.fullCount) }
+
+    init(workerCount: Int, fullCount: Int) {
+        workers = (0..<workerCount).map { _ in Worker() }
+        self.fullCount = fullCount
+    }
 
     /// Connections that a worker has, or is about to be given.
     public func count(ofWorker index: Int) -> Int { workers[index].count.load(ordering: .relaxed) }
@@ -36,7 +46,7 @@ public final class ConnectionShares: Sendable {
         workers[index].inbox.withLock { $0 = nil }
     }
 
-    /// Gives a connection that a worker accepted a place there, or hands it to the worker with the fewest.
+    /// Gives a connection that a worker accepted a place there, or hands it to the worker whose it is.
     /// - Returns: the connection with its place; nil when another worker gets it.
     func place(_ connection: AcceptedConnection, acceptedBy index: Int) -> AcceptedConnection? {
         let worker = claimPlace(for: index)
@@ -54,24 +64,31 @@ public final class ConnectionShares: Sendable {
         stream.place = ConnectionPlace(at: workers[index])
     }
 
-    /// Counts one more where it belongs. Only if that count is still what it was compared by: however many workers do so at once,
-    /// without ends of connections no two shares come to differ by more than `tolerance` and one.
+    /// Counts one more where it belongs. Only if that count is still what it was chosen by: however many workers do so at once, none
+    /// is overfilled, and without ends of connections no two full ones come to differ by more than `tolerance` and one.
     private func claimPlace(for index: Int) -> Worker {
         while true {
-            let own = workers[index].count.load(ordering: .relaxed)
-            let (least, fewest) = leastLoaded()
-            let (chosen, count) = fewest + Self.tolerance < own ? (least, fewest) : (index, own)
+            let (chosen, count) = choice(for: index)
             if workers[chosen].count.compareExchange(expected: count, desired: count + 1, ordering: .relaxed).exchanged {
                 return workers[chosen]
             }
         }
     }
 
-    /// Of the workers whose inboxes are open; when none is, nobody has fewer than anybody.
-    private func leastLoaded() -> (index: Int, count: Int) {
+    private func choice(for index: Int) -> (index: Int, count: Int) {
+        let own = workers[index].count.load(ordering: .relaxed)
+        if own <= Self.tolerance { return (index, own) }
+        let next = nextToFill()
+        return next.count < fullCount || next.count + Self.tolerance < own ? next : (index, own)
+    }
+
+    /// Of the workers whose inboxes are open the first that is not full, or the one with the fewest; when none is open, nobody has
+    /// fewer than anybody.
+    private func nextToFill() -> (index: Int, count: Int) {
         var least = (index: 0, count: Int.max - Self.tolerance)
         for (index, worker) in workers.enumerated() where worker.isOpen.load(ordering: .relaxed) {
             let count = worker.count.load(ordering: .relaxed)
+            if count < fullCount { return (index, count) }
             if count < least.count { least = (index, count) }
         }
         return least
