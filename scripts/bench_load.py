@@ -37,7 +37,7 @@ class Receiver:
     """Takes what a server sends to a range of ports, in a process of its own, and keeps account.
 
     Waking it would be charged to the server whose packet does so, a fifth of what a stream costs and nothing that a network card
-    charges: it looks every 2 to 4 ms, but where latencies are measured or it is told to wait."""
+    charges: it looks every 2 ms, but where latencies are measured or it is told to wait."""
 
     def __init__(self, ports: tuple[int, int], seconds: float, waits: bool = False):
         # Set-ups of a thousand streams come first; it ends itself when the streams have.

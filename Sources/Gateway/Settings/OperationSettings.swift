@@ -91,8 +91,7 @@ public struct WorkerSettings: Equatable, Sendable {
     public var count = 0
     /// Threads that verify tokens.
     public var verifiers = 1
-    /// How long a media thread with many streams may let packets gather, which costs so much
-    /// latency; zero: each is served at once.
+    /// How long a media thread with many streams lets packets gather, which costs so much latency; zero: each is served at once.
     public var rest = Duration.milliseconds(1)
 
     public init() {}

@@ -19,7 +19,7 @@ struct Receive: ParsableCommand {
     var seconds = 10.0
     @Option(help: "End when nothing has come for so many seconds after something had.")
     var idle: Double?
-    @Flag(help: "Look every 2 to 4 ms instead of at every packet: sending then wakes nobody, as through a network card.")
+    @Flag(help: "Look every 2 ms instead of at every packet: sending then wakes nobody, as through a network card.")
     var rests = false
     @Option(help: "A server process whose CPU and memory are reported.")
     var pid: Int32?
@@ -46,7 +46,7 @@ struct Receive: ParsableCommand {
     func run() throws {
         guard let ip = IPAddress(address), let range = portRange() else { throw ValidationError("no such address or ports") }
         let loop = try EventLoop()
-        if rests { loop.longestRest = .milliseconds(4) }
+        if rests { loop.longestRest = .milliseconds(2) }
         let receiver = try Receiver(
             loop: loop,
             addresses: stride(from: range.lowerBound, through: range.upperBound, by: step).map { SocketAddress(ip, port: $0) })
