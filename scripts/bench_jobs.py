@@ -12,7 +12,7 @@ from bench_peers import Nginx
 from bench_recording import recording
 from bench_relay import BareRelay
 from bench_viewers import ROUTER, viewer
-from gateway_run import ROUTER_PORT_COUNT, Gateway, bench, clip, free_port, free_ports
+from gateway_run import Gateway, bench, clip, free_port
 from process_figures import resident
 
 STREAMS, LAYERED_STREAMS = bench_streams.STREAMS, 30
@@ -88,42 +88,35 @@ LATENCIES = [
 
 
 def latency(table, seconds, rounds, peers):
-    """With as many streams as costs are measured with, where workers rest, and where `workers.rest` forbids it; beside the bare relay's,
-    which is that of the machine: sender, server and receiver share its cores."""
-    over_relay = marked_through_relay(seconds, rounds)
+    """With as many streams as costs are measured with, where workers rest, and where `workers.rest` forbids it; in turns with the bare
+    relay, whose latency is that of the machine: sender, server and receiver share its cores."""
     for settings, name in ("", ""), ("workers: {rest: 0s}", ", workers that never rest"):
-        every = marked_through_gateway(settings, seconds, rounds)
+        turns = marked(settings, seconds, rounds)
         for protocol, job, which, goals in LATENCIES:
-            best, relay = quietest(every[protocol], which), quietest(over_relay[protocol], which)
+            ours, relay = (quietest(turns.runs[protocol, server], which) for server in ("ours", "relay"))
             for percentile, goal in zip(("p50", "p99"), goals):
-                table.row(f"added latency, {protocol}, {job}{name}, {percentile}", best[percentile], "ms", goal, relay[percentile])
+                table.row(f"added latency, {protocol}, {job}{name}, {percentile}", ours[percentile], "ms", goal, relay[percentile])
 
 
-def marked_through_gateway(settings, seconds, rounds) -> dict[str, list[dict]]:
-    """What the receiver says, by protocol."""
-    gateway = Gateway(settings)
+def marked(settings, seconds, rounds) -> bench_streams.Turns:
+    """Streams that carry the time, by protocol."""
+    gateway, turns = Gateway(settings), bench_streams.Turns()
     try:
         keys, tokens, pid, ports = gateway.keys(STREAMS), gateway.tokens(STREAMS), gateway.process.pid, gateway.router_ports
-        rtmp_url, whip_url = gateway.quickstart["rtmpURL"], gateway.quickstart["whipURL"]
-        return {
-            "RTMP": [rtmp(rtmp_url, keys, passed(), seconds, pid, ports, *MARKED).received for _ in range(rounds)],
-            "WHIP": [whip(whip_url, tokens, seconds, pid, ports, *MARKED).received for _ in range(rounds)]}
+        for _ in range(rounds):
+            turns.add("RTMP", "ours", rtmp(gateway.quickstart["rtmpURL"], keys, passed(), seconds, pid, ports, *MARKED))
+            with BareRelay("rtmp", STREAMS, ports) as relay:
+                turns.add("RTMP", "relay", relay.rtmp(passed(), seconds, True, *MARKED))
+            turns.add("WHIP", "ours", whip(gateway.quickstart["whipURL"], tokens, seconds, pid, ports, *MARKED))
+            with BareRelay("srtp", STREAMS, ports) as relay:
+                turns.add("WHIP", "relay", relay.whip(seconds, True, *MARKED))
     finally:
         gateway.close()
+    return turns
 
 
-def marked_through_relay(seconds, rounds) -> dict[str, list[dict]]:
-    ports, every = free_ports(ROUTER_PORT_COUNT), {"RTMP": [], "WHIP": []}
-    for _ in range(rounds):
-        with BareRelay("rtmp", STREAMS, ports) as relay:
-            every["RTMP"].append(relay.rtmp(passed(), seconds, True, *MARKED).received)
-        with BareRelay("srtp", STREAMS, ports) as relay:
-            every["WHIP"].append(relay.whip(seconds, True, *MARKED).received)
-    return every
-
-
-def quietest(received: list[dict], which: str) -> dict:
-    return min((run[f"{which}PacketMilliseconds"] for run in received), key=lambda figures: figures["p99"])
+def quietest(runs: list, which: str) -> dict:
+    return min((run.received[f"{which}PacketMilliseconds"] for run in runs), key=lambda figures: figures["p99"])
 
 
 def set_up(table, seconds, rounds, peers):

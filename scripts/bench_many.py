@@ -5,8 +5,8 @@ from bench_relay import BareRelay
 from bench_streams import RTMP, Turns
 from gateway_run import Gateway, clip, free_ports, metrics
 
-# What each worker keeps for itself shows with few streams; 50 are enough for the media path to count.
-SHARED_BY_WORKERS = 50
+# Of two workers each has half: one alone is filled with 64 first.
+SHARED_BY_WORKERS = 140
 # Target by the number of workers and of streams; the first of two jobs is what the second is compared with.
 GROWTH, WORKERS = 1.10, 1.15
 

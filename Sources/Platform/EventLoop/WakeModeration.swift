@@ -4,10 +4,10 @@ import Wire
 ///
 /// A wake-up costs as much as ten packets, most of it caches that others have used in between. Up to some 18 streams with audio,
 /// which are 1,260 wake-ups a second of their connections, every one is served at once. When there have been more for half a
-/// second, the loop rests until so much time has passed since its turn began, and takes what has gathered; each 2 s it turns freely
-/// for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own pace: a client
-/// that asks, waits for the answer and asks again would be served no cheaper, only later, and slow everybody else. What wakes
-/// counts and not turns, of which a machine that is busy with other things makes fewer. Pure: no clock.
+/// second, the loop rests until so much time has passed since its turn began, and takes what has gathered; each 2 s it turns
+/// freely for a tenth of a second at most, to see whether that is still so. Only media counts, because it comes at its own pace:
+/// a client that asks, waits for the answer and asks again would be served no cheaper, only later, and slow everybody else. What
+/// wakes counts and not turns, of which a machine that is busy with other things makes fewer. Pure: no clock.
 struct WakeModeration {
     /// How long the loop turns freely, at most, to see whether it is woken too often.
     private struct Look {
@@ -51,13 +51,13 @@ struct WakeModeration {
 
 /// Descriptors of media that were ready.
 struct MediaWakeUps {
-    /// A burst of datagrams wakes while it is still coming in: a stream over datagrams wakes some 105 times a second, where one over
-    /// a connection does 70. A loop shall rest with as many streams of either.
+    /// A burst of datagrams wakes while it is still coming in: a stream over datagrams wakes some 105 times a second, where one
+    /// over a connection does 70. A loop shall rest with as many streams of either.
     static let (connectionWeight, sharedWeight) = (3, 2)
 
     private(set) var weight = 0
 
-    /// - Parameter isShared: whether it is a socket of datagrams or a mailbox, which streams share, or a connection of one stream.
+    /// - Parameter isShared: whether streams share it, as a socket of datagrams or a mailbox; a connection has one stream.
     mutating func count(isShared: Bool) { weight += isShared ? Self.sharedWeight : Self.connectionWeight }
 
     static func += (sum: inout MediaWakeUps, other: MediaWakeUps) { sum.weight += other.weight }

@@ -3,15 +3,15 @@ import Synchronization
 
 /// Which worker has a connection that several accept on one port.
 ///
-/// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. But streams of one
-/// worker share its wake-ups, so that 50 cost a fifth less there than on two. So workers are filled in their order, and have even
-/// shares when all are full. Who accepts what is another's hands it on, before anything is read of it. Each accepts through a
-/// `ConnectionInbox`.
+/// The kernel gives a port's listeners their connections by a hash: 50 over two workers are 20 and 30 as a rule. But streams of
+/// one worker share its wake-ups, so that 50 cost a fifth less there than on two. So workers are filled in their order, and have
+/// even shares when all are full. Who accepts what is another's hands it on, before anything is read of it. Each accepts through
+/// a `ConnectionInbox`.
 public final class ConnectionShares: Sendable {
     /// Handing on costs a wake-up. A worker that has only so many more than it should keeps what it accepts: connections that
     /// follow each other, of which there is never more than one or two, stay where they come.
     static let tolerance = 1
-    /// What fills a worker: a tenth to a quarter of a core, and enough for a wake-up to serve several.
+    /// What fills a worker: a tenth to a quarter of a core at 2.5 Mbit/s, and enough for a wake-up to serve several.
     private static let fullCount = 64
 
     /// What is known of one worker.
@@ -64,8 +64,8 @@ public final class ConnectionShares: Sendable {
         stream.place = ConnectionPlace(at: workers[index])
     }
 
-    /// Counts one more where it belongs. Only if that count is still what it was chosen by: however many workers do so at once, none
-    /// is overfilled, and without ends of connections no two full ones come to differ by more than `tolerance` and one.
+    /// Counts one more where it belongs. Only if that count is still what it was chosen by: however many workers do so at once,
+    /// none is overfilled, and without ends of connections no two full ones come to differ by more than `tolerance` and one.
     private func claimPlace(for index: Int) -> Worker {
         while true {
             let (chosen, count) = choice(for: index)
@@ -82,8 +82,8 @@ public final class ConnectionShares: Sendable {
         return next.count < fullCount || next.count + Self.tolerance < own ? next : (index, own)
     }
 
-    /// Of the workers whose inboxes are open the first that is not full, or the one with the fewest; when none is open, nobody has
-    /// fewer than anybody.
+    /// Of the workers whose inboxes are open the first that is not full, or the one with the fewest; when none is open, nobody
+    /// has fewer than anybody.
     private func nextToFill() -> (index: Int, count: Int) {
         var least = (index: 0, count: Int.max - Self.tolerance)
         for (index, worker) in workers.enumerated() where worker.isOpen.load(ordering: .relaxed) {

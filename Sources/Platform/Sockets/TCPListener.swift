@@ -109,7 +109,7 @@ public struct AcceptedConnection: Sendable {
     public let remoteAddress: SocketAddress
     /// What its listener speaks; nil for plain TCP.
     public let tls: TLSContext?
-    /// What it counts for where workers have even shares; whoever reads the connection keeps it as long as that is open.
+    /// What it counts for among its worker's connections; whoever reads the connection keeps it as long as that is open.
     var place: ConnectionPlace?
 
     /// A connection that somebody else accepted, or that was handed over.

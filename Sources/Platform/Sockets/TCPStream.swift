@@ -60,7 +60,7 @@ public final class TCPStream {
     private let loop: EventLoop
     private let buffers: StreamBuffers
     private var descriptor: OwnedDescriptor?
-    /// What it counts for where workers have even shares.
+    /// What it counts for among its worker's connections.
     var place: ConnectionPlace?
     private var phase: Phase
     private var readWatch: DescriptorWatch?

@@ -72,7 +72,10 @@ struct IngestConfigurationOperations: Sendable {
             } finish: { [self] updated in
                 context.tellStopped(updated.stopped)
                 // Those that came since the transaction looked for them.
-                for publisher in updated.gone { context.leases.end(publisher, Refusal(.detachedStreamKey)) }
+                let changed = Refusal(
+                    .participantDisconnected,
+                    sentence: "The ingest configuration was changed: start the stream again with its present stream key.")
+                for publisher in updated.gone { context.leases.end(publisher, changed) }
                 answer(updated.configuration, reply)
             }
         }

@@ -87,7 +87,7 @@ export class Viewer {
       this.failures = 0;
       this.trouble("");
     } else if (peer.connectionState === "disconnected") {
-      this.restarting ??= this.restart(peer).catch(() => {}).finally(() => this.restarting = undefined);
+      peer.restarting ??= this.restart(peer).catch(() => {}).finally(() => peer.restarting = undefined);
     } else if (["failed", "closed"].includes(peer.connectionState)) {
       this.again("The connection was lost.");
     }

@@ -106,11 +106,10 @@ public enum DoctorChecks {
         guard let pem = try? NamedFile.read(path), let authority = try? Certificate(pem: pem) else { return [] }
         guard authority.notBefore > now || authority.notAfter <= now else { return [] }
         let (begin, end) = (CivilTime(authority.notBefore).rfc3339, CivilTime(authority.notAfter).rfc3339)
-        return [
-            .warning(
-                "\(path) is valid from \(begin) to \(end): check this machine's clock; if that is right, clients need the file "
-                    + "that the next start makes")
-        ]
+        let cure =
+            OwnAuthority.isOfOurName(authority)
+            ? "clients need the file that the next start makes" : "renew it, or take it and ca.key away"
+        return [.warning("\(path) is valid from \(begin) to \(end): check this machine's clock; if that is right, \(cure)")]
     }
 
     private static func certificate(_ name: String, _ certificate: String, _ privateKey: String) -> Finding {

@@ -35,8 +35,10 @@ struct OwnAuthority {
     /// Whether nobody whose clock is ours takes what it signs: it was made by a clock that was wrong, or ten years ago.
     func isDueForRenewal(at now: WallTime) -> Bool {
         let certificate = identity.certificate
-        return certificate.subject == "/CN=\(Self.name)" && (certificate.notBefore > now || certificate.notAfter <= now)
+        return Self.isOfOurName(certificate) && (certificate.notBefore > now || certificate.notAfter <= now)
     }
+
+    static func isOfOurName(_ certificate: Certificate) -> Bool { certificate.subject == "/CN=\(name)" }
 
     /// With other dates, where those are wrong. The key stays: if it is our clock that is wrong now, who trusts the former file
     /// goes on trusting what this one signs once the clock is right again.

@@ -42,7 +42,7 @@ final class SourceTable: Sendable {
 
     subscript(source: UInt32) -> [any TransportEntry] { shard(source).withLock { $0[source]?.entries ?? [] } }
 
-    /// At most `maximumAtOnce` of a source's sessions, the next ones each time: who copies a number keeps nobody's from their turn.
+    /// At most `maximumAtOnce` of a source's sessions, the next ones each time: who copies a number keeps nobody from their turn.
     func takeTurn(of source: UInt32) -> [any TransportEntry] { shard(source).withLock { $0[source]?.takeTurn() ?? [] } }
 
     func add(_ source: UInt32, for entry: any TransportEntry) {
