@@ -15,6 +15,7 @@ import sys
 import urllib.parse
 
 import webdriver
+from network_change import network_change
 
 WITHOUT_H264 = """
 const all = RTCRtpSender.getCapabilities.bind(RTCRtpSender);
@@ -40,29 +41,9 @@ $('stop').click();
 if (tracks.every(track => track.readyState === 'ended')) log('sources are off');
 """
 SOURCE_ENDS = "stream.getVideoTracks()[0].dispatchEvent(new Event('ended'))"
-NETWORK_CHANGES = """
-const before = credentials(connection.remoteDescription.sdp)[0].split(':')[1];
-const send = window.fetch;
-let tries = 0;
-window.fetch = (url, options) => {
-  if (options?.method !== 'PATCH') return send(url, options);
-  tries++;
-  if (tries === 1) return Promise.resolve(new Response('', { status: 503 }));
-  delete connection.connectionState;
-  return send(url, options);
-};
-Object.defineProperty(connection, 'connectionState', { value: 'disconnected', configurable: true });
-connection.onconnectionstatechange();
-const look = setInterval(async () => {
-  const stats = await connection.getStats();
-  const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
-  const ufrag = stats.get(pairs[0]?.remoteCandidateId)?.usernameFragment;
-  const isAnswered = document.getElementById('log').textContent.includes('looking for another way');
-  if (!isAnswered || !ufrag || ufrag === before) return;
-  clearInterval(look);
-  log('went another way');
-}, 100);
-"""
+NETWORK_CHANGES = network_change(
+    'connection', done="log('went another way')",
+    is_seen="document.getElementById('log').textContent.includes('looking for another way')")
 LOGGED = "document.getElementById('log').textContent.includes(arguments[0])"
 
 

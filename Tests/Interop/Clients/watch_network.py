@@ -4,34 +4,14 @@ session is out of reach at first. Waits until the picture goes on by new ICE cre
 import sys
 
 import webdriver
+from network_change import network_change
 
 KEEP_PEERS = """
 window.peers = [];
 const Native = RTCPeerConnection;
 window.RTCPeerConnection = class extends Native { constructor(...given) { super(...given); peers.push(this); } };
 """
-NETWORK_CHANGES = """
-const peer = peers[0], before = peer.remoteDescription.sdp.match(/^a=ice-ufrag:(.*)$/m)[1];
-const send = window.fetch;
-let tries = 0;
-window.fetch = (url, options) => {
-  if (options?.method !== 'PATCH') return send(url, options);
-  tries++;
-  if (tries === 1) return Promise.resolve(new Response('', { status: 503 }));
-  delete peer.connectionState;
-  return send(url, options);
-};
-Object.defineProperty(peer, 'connectionState', { value: 'disconnected', configurable: true });
-peer.onconnectionstatechange();
-const look = setInterval(async () => {
-  const stats = await peer.getStats();
-  const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
-  const ufrag = stats.get(pairs[0]?.remoteCandidateId)?.usernameFragment;
-  if (!ufrag || ufrag === before) return;
-  clearInterval(look);
-  window.wentAt = document.querySelector('video').currentTime;
-}, 100);
-"""
+NETWORK_CHANGES = network_change('peers[0]', done="window.wentAt = document.querySelector('video').currentTime")
 PLAYS = 'document.querySelector("video")?.currentTime > 1'
 GOES_ON = 'window.wentAt && document.querySelector("video").currentTime > wentAt + 1'
 
