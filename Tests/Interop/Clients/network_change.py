@@ -2,7 +2,7 @@
 first."""
 
 SCRIPT = """
-const peer = PEER, before = peer.remoteDescription.sdp.match(/^a=ice-ufrag:(.*)$/m)[1];
+const peer = PEER, remoteUfrag = () => peer.remoteDescription.sdp.match(/^a=ice-ufrag:(.*)$/m)[1], before = remoteUfrag();
 const send = window.fetch;
 let tries = 0;
 window.fetch = (url, options) => {
@@ -14,11 +14,14 @@ window.fetch = (url, options) => {
 };
 Object.defineProperty(peer, 'connectionState', { value: 'disconnected', configurable: true });
 peer.onconnectionstatechange();
+// A pair that was there keeps its candidate's former name in the statistics, but checks with the new credentials.
+let first;
 const look = setInterval(async () => {
-  const stats = await peer.getStats();
-  const pairs = [...stats.values()].filter(each => each.type === 'transport').map(each => stats.get(each.selectedCandidatePairId));
-  const ufrag = stats.get(pairs[0]?.remoteCandidateId)?.usernameFragment;
-  if (!ufrag || ufrag === before || !(IS_SEEN)) return;
+  if (remoteUfrag() === before || !(IS_SEEN)) return;
+  const pairs = [...(await peer.getStats()).values()].filter(each => each.type === 'candidate-pair');
+  const answered = pairs.reduce((sum, pair) => sum + pair.responsesReceived, 0);
+  first ??= answered;
+  if (answered < first + 3) return;
   clearInterval(look);
   DONE;
 }, 100);
@@ -26,5 +29,5 @@ const look = setInterval(async () => {
 
 
 def network_change(peer: str, done: str, is_seen: str = 'true') -> str:
-    """What tells the page; `done` is run once media goes by new ICE credentials and `is_seen` holds. All are JavaScript."""
+    """What tells the page; `done` is run once checks with new ICE credentials are answered and `is_seen` holds. All are JavaScript."""
     return SCRIPT.replace('PEER', peer).replace('IS_SEEN', is_seen).replace('DONE', done)

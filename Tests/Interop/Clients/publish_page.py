@@ -8,7 +8,7 @@ WITHOUT=network one that reaches nobody.
 STOP_UNANSWERED=1 presses Stop once it is published, and nobody answers; the log has "sources are off" when they are.
 SOURCE_ENDS=1 ends the picture once it is published, as the browser's button does that ends the sharing of a screen.
 NETWORK_CHANGES=1 tells the page that its connection is gone, and that its session is out of reach at first; the log has "went another
-way" once media goes by new ICE credentials.
+way" once its new ICE credentials are answered.
 """
 import os
 import sys
