@@ -3,35 +3,49 @@ import Wire
 /// The timeline of a publisher whose tracks carry stamps of one clock (RTMP): all tracks share one shift and one offset.
 ///
 /// Stamps are placed on a session media time that goes on over jumps; that media time is mapped to our clock by the lower
-/// envelope of (arrival − media time). All numbers are nanoseconds; sums wrap, since stamps are the encoder's to choose.
+/// envelope of (arrival − media time). An encoder whose stamps begin anew, in milliseconds; its sound jumps a little later than
+/// its pictures, and takes their shift:
+///
+///     stamps of pictures   900,000   900,033         0        33
+///     shift                      0         0   900,066   900,066
+///     media time           900,000   900,033   900,066   900,099
+///
+/// In the code all numbers are nanoseconds; sums wrap, since stamps are the encoder's to choose.
 struct StampTimeline {
     private struct Track {
         let id: TrackID
+        /// What is added to its stamps.
         var shift: Int64
+        /// Where its last frame was placed.
         var last: Int64
         /// The step from the frame before the last to the last: what "one frame" means after a jump.
-        var frame: Int64
+        var frame: Int64 = 0
         /// Of the last.
         var arrival: MonotonicTime
+
+        mutating func goOn(to placed: Int64, at arrival: MonotonicTime) {
+            if placed > last { frame = min(placed &- last, StampTimeline.longestFrame) }
+            (last, self.arrival) = (placed, arrival)
+        }
     }
 
     private var envelope = LowerEnvelope()
     private var offset = SlewedOffset()
     /// A few: to look through them finds the track of a frame sooner than to hash.
     private var tracks: [Track] = []
+    /// The latest jump's, for all tracks that have come to it.
     private var shift: Int64 = 0
-    private var rebased: MonotonicTime?
+    private var lastJump: MonotonicTime?
 
     /// The session media time of `stamp`; a jump re-bases the session so that the track goes on one frame after its last, or on
     /// our clock after an outage.
     mutating func place(_ stamp: Int64, of track: TrackID, arrival: MonotonicTime) -> Int64 {
         let index = index(of: track, startingAt: stamp, arrival)
-        var state = tracks[index]
-        if isJump(to: stamp &+ state.shift, from: state.last, at: arrival) { rebase(&state, at: stamp, arrival) }
-        let placed = stamp &+ state.shift
-        if placed > state.last { state.frame = min(placed &- state.last, Self.longestFrame) }
-        (state.last, state.arrival) = (placed, arrival)
-        tracks[index] = state
+        if isJump(to: stamp &+ tracks[index].shift, from: tracks[index].last, at: arrival) {
+            tracks[index].shift = shiftAfterJump(of: tracks[index], to: stamp, arrival)
+        }
+        let placed = stamp &+ tracks[index].shift
+        tracks[index].goOn(to: placed, at: arrival)
         envelope.observe(arrival.nanoseconds &- placed, at: arrival)
         if let minimum = envelope.minimum { offset.approach(minimum, at: arrival) }
         return placed
@@ -43,19 +57,23 @@ struct StampTimeline {
     /// A track's place; one that is new gets the last.
     private mutating func index(of track: TrackID, startingAt stamp: Int64, _ arrival: MonotonicTime) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == track }) { return index }
-        tracks.append(Track(id: track, shift: shift, last: stamp &+ shift, frame: 0, arrival: arrival))
+        tracks.append(Track(id: track, shift: shift, last: stamp &+ shift, arrival: arrival))
         return tracks.count - 1
     }
 
-    private mutating func rebase(_ state: inout Track, at stamp: Int64, _ arrival: MonotonicTime) {
-        let follows =
-            state.shift != shift && rebased.map { arrival - $0 <= Self.followTime } == true
-            && !isJump(to: stamp &+ shift, from: state.last, at: arrival)
-        if !follows {
-            shift = continuation(of: state, at: arrival) &- stamp
-            rebased = arrival
+    /// Another track's, where that jumped just before; else the session is re-based.
+    private mutating func shiftAfterJump(of track: Track, to stamp: Int64, _ arrival: MonotonicTime) -> Int64 {
+        if !isLastJump(of: track, to: stamp, arrival) {
+            shift = continuation(of: track, at: arrival) &- stamp
+            lastJump = arrival
         }
-        state.shift = shift
+        return shift
+    }
+
+    /// Whether the track jumps as another one did, and comes to it only now.
+    private func isLastJump(of track: Track, to stamp: Int64, _ arrival: MonotonicTime) -> Bool {
+        guard track.shift != shift, let lastJump, arrival - lastJump <= Self.followTime else { return false }
+        return !isJump(to: stamp &+ shift, from: track.last, at: arrival)
     }
 
     /// Where a track whose stamps jumped goes on. An outage stays a gap, or our clock would be ahead by its length for hours.
