@@ -20,18 +20,29 @@ struct LayerLadder {
             return max(LayerLadder.silence, .seconds(3) / layer.framesPerSecond)
         }
 
+        /// Takes what came since the last call.
+        /// - Parameter elapsed: seconds; 0 at the first call, of which nothing can be told.
+        mutating func measure(_ counted: TrackCounters, over elapsed: Double) {
+            let (bytes, frames) = (counted.bytes.value, counted.frames.value)
+            if elapsed > 0 {
+                note(bitsPerSecond: Int(Double((bytes - byteCount) * 8) / elapsed))
+                layer.framesPerSecond = Int((Double(frames - frameCount) / elapsed).rounded())
+            }
+            (byteCount, frameCount) = (bytes, frames)
+        }
+
         /// Seconds with a keyframe have many more bits than those without: three quarters of what was stay. The first one counts
         /// only until the next, since the layer began somewhere in it.
-        mutating func note(bitsPerSecond measured: Int) {
+        private mutating func note(bitsPerSecond measured: Int) {
             secondsHeard = measured == 0 ? 0 : secondsHeard + 1
             layer.bitsPerSecond = secondsHeard <= 2 ? measured : (3 * layer.bitsPerSecond + measured) / 4
         }
 
         /// - Returns: whether it was paused just now, or goes on.
         mutating func noteActivity(at now: MonotonicTime) -> Bool {
-            let isActive = now - lastArrival <= patience
-            defer { layer.isActive = isActive }
-            return layer.isActive != isActive
+            let wasActive = layer.isActive
+            layer.isActive = now - lastArrival <= patience
+            return layer.isActive != wasActive
         }
     }
 
@@ -84,13 +95,7 @@ struct LayerLadder {
         let elapsed = measuredAt.map { (now - $0).inSeconds } ?? 0
         measuredAt = now
         for index in rungs.indices {
-            let counted = counters[rungs[index].layer.track]
-            let (bytes, frames) = (counted.bytes.value, counted.frames.value)
-            if elapsed > 0 {
-                rungs[index].note(bitsPerSecond: Int(Double((bytes - rungs[index].byteCount) * 8) / elapsed))
-                rungs[index].layer.framesPerSecond = Int((Double(frames - rungs[index].frameCount) / elapsed).rounded())
-            }
-            (rungs[index].byteCount, rungs[index].frameCount) = (bytes, frames)
+            rungs[index].measure(counters[rungs[index].layer.track], over: elapsed)
             if isLayered { _ = rungs[index].noteActivity(at: now) }
         }
         rank()
