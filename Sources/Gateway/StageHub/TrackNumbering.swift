@@ -1,10 +1,13 @@
-import RTP
 public import Wire
 
 /// A track's numbers toward one receiver: the publisher's plus constants, so that gaps stay gaps (docs/design.md 6.2).
 ///
-/// The extended sequence number never goes back: when the publisher changes or jumps, the constants are
-/// chosen anew and the output goes on behind the highest sent, at the RTP time that has passed meanwhile.
+/// The extended sequence number never goes back: when the publisher changes or jumps, the constants are chosen anew, and the
+/// output goes on behind the highest sent, at the RTP time that has passed meanwhile. Sequence numbers with another encoder from
+/// 60,000 on, where 102 was lost:
+///
+///     publisher's   100    101    103    60,000   60,001
+///     sent        4,096  4,097  4,099     4,100    4,101
 public struct TrackNumbering {
     /// A step of the publisher's sequence number beyond this is another sequence, not loss.
     public static let maximumStep: UInt64 = 3000
@@ -16,7 +19,9 @@ public struct TrackNumbering {
     /// The first packet's.
     public let firstSequenceNumber: Int64
     private let firstTimestamp: Int64
+    /// The packet with the highest number sent: the publisher's number, ours, and our timestamp.
     @usableFromInline var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
+    /// The next packet has the constants chosen.
     @usableFromInline var startsAnew = true
     /// From the next packet's clock to that of the packets before it; nil where only the time that passed tells.
     private var shift: Int64?
@@ -49,9 +54,11 @@ public struct TrackNumbering {
     /// The next packet is of another layer of the same publisher, with numbers of its own.
     /// - Parameter shift: what makes its timestamps those of the layer before; nil when that is not known.
     public mutating func change(shift: Int64?) {
-        // No packet may have come since the last change: both together lead to the packets before.
-        let waiting = startsAnew ? self.shift : 0
-        (startsAnew, self.shift) = (true, waiting.flatMap { waiting in shift.map { waiting &+ $0 } })
+        // Where no packet has come since the last change, both shifts together lead to the packets before.
+        let former = startsAnew ? self.shift : 0
+        startsAnew = true
+        guard let former, let shift else { return self.shift = nil }
+        self.shift = former &+ shift
     }
 
     /// Whether the publisher's number jumps to another sequence by itself; the caller asks for a keyframe then.
