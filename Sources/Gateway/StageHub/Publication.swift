@@ -71,7 +71,7 @@ public final class Publication {
         receivers = receivers + [sink]
         add(observer: sink)
         guard let sink = sink as? any SourceAudioSink else { return }
-        sourceAudioReceivers += [sink]
+        sourceAudioReceivers = sourceAudioReceivers + [sink]
         if let sourceAudioFormat { sink.sourceAudioChanged(to: sourceAudioFormat) }
     }
 
