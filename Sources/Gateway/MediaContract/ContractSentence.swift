@@ -11,7 +11,7 @@ struct ContractSentence {
     {
         let advice = EncoderAdvice(family: family, isX264: isX264, hasLayers: layers.areSeveral, rules: rules)
         let found = layers.text(of: findings) { $0.words(under: rules) }
-        var settings: [String] = []
+        var settings: [EncoderAdvice.Setting] = []
         for setting in findings.map({ advice.setting(for: $0.fault) }) where !settings.contains(setting) {
             settings.append(setting)
         }

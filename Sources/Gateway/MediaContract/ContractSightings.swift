@@ -48,7 +48,7 @@ struct ContractSightings: Sendable {
             let example = found.first?.fault ?? rule.example
             return RuleStanding(
                 rule: rule, action: action, limit: example.allowed(under: rules).inTable, seen: seen,
-                isKept: action == .off || seen == nil ? nil : found.isEmpty, setting: advice.setting(for: example))
+                isKept: action == .off || seen == nil ? nil : found.isEmpty, setting: advice.setting(for: example).text)
         }
     }
 

@@ -4,6 +4,15 @@ import Wire
 
 /// Which setting cures a fault, in the words of the encoder's own settings.
 struct EncoderAdvice {
+    /// What is to be set, and where OBS has it when that is not the page of most settings.
+    struct Setting: Equatable {
+        var words: String
+        var page: String?
+
+        /// For whoever sees it alone.
+        var text: String { page.map { "\(words) (\($0))" } ?? words }
+    }
+
     var family: EncoderFamily
     /// The stream carries x264's settings: OBS then names its settings otherwise than with a hardware encoder.
     var isX264: Bool
@@ -12,8 +21,8 @@ struct EncoderAdvice {
     var rules: ContractSettings
 
     /// All that is to be set, and where that is, as far as it needs saying.
-    func words(for settings: [String]) -> String {
-        let list = settings.joined(separator: family == .ffmpeg ? " " : ", ")
+    func words(for settings: [Setting]) -> String {
+        let list = settings.map(\.text).joined(separator: family == .ffmpeg ? " " : ", ")
         return switch family {
         case .obs: Self.wordsForOBS(settings)
         case .vMix: "in vMix (Streaming > Quality, the cog) set \(list)"
@@ -23,30 +32,33 @@ struct EncoderAdvice {
         }
     }
 
-    /// Settings that name no page of their own are all on one, which is said of them alone.
-    private static func wordsForOBS(_ settings: [String]) -> String {
-        let elsewhere = settings.filter { $0.contains("(Settings > ") }
-        let there = settings.filter { !elsewhere.contains($0) }.joined(separator: ", ")
-        if elsewhere.isEmpty { return "in OBS (Settings > Output, mode Advanced) set \(there)" }
+    /// Settings without a page of their own are all on one, which is said of them once.
+    private static func wordsForOBS(_ settings: [Setting]) -> String {
+        let elsewhere = settings.filter { $0.page != nil }.map(\.text)
+        let there = settings.filter { $0.page == nil }.map(\.words).joined(separator: ", ")
+        if elsewhere.isEmpty { return "in OBS (\(outputPage)) set \(there)" }
         let first = "in OBS set \(elsewhere.joined(separator: ", "))"
-        return there.isEmpty ? first : "\(first), and in Settings > Output, mode Advanced, \(there)"
+        return there.isEmpty ? first : "\(first), and in \(outputPage), \(there)"
     }
 
+    private static let outputPage = "Settings > Output, mode Advanced"
+
     /// The cure of one fault.
-    func setting(for fault: ContractFault) -> String {
+    func setting(for fault: ContractFault) -> Setting {
         switch fault {
         case .videoCodec: pick([.obs: "Video Encoder = x264 or H.264", .ffmpeg: "-c:v libx264"], other: "an H.264 encoder")
-        case .profile(let idc): profile + (idc > SequenceParameterSet.high ? sampleFormat : "")
+        case .profile(let idc): idc > SequenceParameterSet.high ? profileAndSamples : profile
         case .bFrames: bFrames
         case .interlaced: pick([.ffmpeg: "-vf yadif without +ildct"], other: "progressive output")
-        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures: "one slice group, slices in order, no redundant slices"
-        case .unjudgedPictures: "parameter sets before each keyframe, each slice header whole in its first packet"
+        case .sliceGroups, .arbitrarySliceOrder, .redundantPictures:
+            Setting(words: "one slice group, slices in order, no redundant slices")
+        case .unjudgedPictures: Setting(words: "parameter sets before each keyframe, each slice header whole in its first packet")
         case .resolutionAbove(let width, let height), .resolutionBelow(let width, let height):
             resolution(AdvisedPicture(under: rules, insteadOf: width, height))
         case .videoBitrate: bitrate
         case .audioCodec: pick([.ffmpeg: "-c:a aac", .gStreamer: "avenc_aac"], other: "the audio encoder to AAC (LC, not HE)")
         case .audioFormat:
-            pick([.obs: "48 kHz and Stereo (Settings > Audio)", .ffmpeg: "-ar 48000 -ac 2"], other: "48 kHz, stereo")
+            pick([.obs: "48 kHz and Stereo", .ffmpeg: "-ar 48000 -ac 2"], other: "48 kHz, stereo", pageOfOBS: "Settings > Audio")
         case .missingAudio:
             pick(
                 [.ffmpeg: "an audio input, such as -f lavfi -i anullsrc, and -c:a aac"],
@@ -56,7 +68,7 @@ struct EncoderAdvice {
             pick([.ffmpeg: "-flags +global_header"], other: "the encoder to send SPS and PPS in an AVC sequence header")
         case .undescribedAudio:
             pick([.ffmpeg: "-bsf:a aac_adtstoasc"], other: "the encoder to send an AudioSpecificConfig in an AAC sequence header")
-        case .duration: "a new stream"
+        case .duration: Setting(words: "a new stream")
         case .audioBitrate:
             pick(
                 [.ffmpeg: "-b:a \(kilobits(rules.audioBitrate.limit))k"],
@@ -66,7 +78,7 @@ struct EncoderAdvice {
         }
     }
 
-    private var profile: String {
+    private var profile: Setting {
         let name = rules.profile.limit.contains(.main) ? "main" : "baseline"
         return pick(
             [
@@ -78,15 +90,16 @@ struct EncoderAdvice {
     }
 
     /// The profiles above High are chosen for the samples: x264, for one, starts in no lower one with those.
-    private var sampleFormat: String {
-        pick(
+    private var profileAndSamples: Setting {
+        let profile = profile.words
+        return pick(
             [
-                .obs: " (Settings > Output, mode Advanced), Color Format = NV12 (Settings > Advanced)",
-                .ffmpeg: " -pix_fmt yuv420p",
-            ], other: ", with 8 bits and 4:2:0")
+                .obs: "\(profile) (\(Self.outputPage)), Color Format = NV12",
+                .ffmpeg: "\(profile) -pix_fmt yuv420p",
+            ], other: "\(profile), with 8 bits and 4:2:0", pageOfOBS: "Settings > Advanced")
     }
 
-    private var bFrames: String {
+    private var bFrames: Setting {
         pick(
             [
                 .obs: isX264
@@ -98,22 +111,23 @@ struct EncoderAdvice {
     }
 
     /// To ffmpeg no second `-vf`, which would take the place of the first.
-    private func resolution(_ picture: AdvisedPicture) -> String {
+    private func resolution(_ picture: AdvisedPicture) -> Setting {
         pick(
             [
-                .obs: "Output (Scaled) Resolution = \(picture) (Settings > Video)", .ffmpeg: "-s \(picture)",
+                .obs: "Output (Scaled) Resolution = \(picture)", .ffmpeg: "-s \(picture)",
                 .browser: "a video constraint of \(picture)",
-            ], other: "the output resolution to \(picture)")
+            ], other: "the output resolution to \(picture)", pageOfOBS: "Settings > Video")
     }
 
     /// `-r` alone repeats no picture in FLV (ffmpeg 5.1).
-    private var frameRate: String {
+    private var frameRate: Setting {
         let rate = min(max(30, rules.frameRate.minimum), rules.frameRate.maximum)
         return pick(
-            [.obs: "FPS = \(rate) (Settings > Video)", .ffmpeg: "fps=\(rate) in its -vf"], other: "\(rate) frames a second")
+            [.obs: "FPS = \(rate)", .ffmpeg: "fps=\(rate) in its -vf"], other: "\(rate) frames a second",
+            pageOfOBS: "Settings > Video")
     }
 
-    private var bitrate: String {
+    private var bitrate: Setting {
         // Encoders overshoot what they are set to: leave them three tenths.
         let rate = kilobits(rules.videoBitrate.limit) * 7 / 10
         if hasLayers {
@@ -126,7 +140,7 @@ struct EncoderAdvice {
             ], other: "a constant video bitrate of \(rate) kbit/s")
     }
 
-    private var keyframeInterval: String {
+    private var keyframeInterval: Setting {
         let seconds = ContractFault.short(rules.keyframeInterval.limit.inSeconds)
         return pick(
             [
@@ -138,7 +152,10 @@ struct EncoderAdvice {
 
     private func kilobits(_ bits: Int) -> Int { bits / 1_000 }
 
-    private func pick(_ own: [EncoderFamily: String], other: String) -> String { own[family] ?? other }
+    /// - Parameter pageOfOBS: nil for the page that most settings are on.
+    private func pick(_ own: [EncoderFamily: String], other: String, pageOfOBS: String? = nil) -> Setting {
+        Setting(words: own[family] ?? other, page: family == .obs ? pageOfOBS : nil)
+    }
 }
 
 /// Which program encodes, as far as its flashVer or User-Agent tells: settings have other names in each.
