@@ -6,7 +6,8 @@ from process_figures import descriptors, resident
 
 
 class Watch:
-    # From the end of the first quarter, when every pool has been filled once, to the end.
+    # From the end of the first quarter, when every pool has been filled once and SQLite's caches are full (512 KiB for each of two
+    # files: DatabaseFile.maximumCache), to the end.
     MAXIMUM_GROWTH_KILOBYTES = 5_120
     # Sessions that come and go are in every sample.
     MAXIMUM_MORE_DESCRIPTORS = 40

@@ -53,6 +53,12 @@ struct HistoryTablesTests {
         }
     }
 
+    @Test func `SQLite keeps as much of the file in memory as it is told`() throws {
+        defer { history.close() }
+        let size = try history.queue.read { try Int.fetchOne($0, sql: "PRAGMA cache_size") }
+        #expect(size == -DatabaseFile.maximumCache)
+    }
+
     /// SQLite 3.40 found NULL in what is kept of a recording whose participant is never known.
     @Test func `a check of the file finds it whole`() throws {
         defer { history.close() }

@@ -78,12 +78,18 @@ struct StoreFiles: Sendable {
 
 /// Opens one SQLite file of the data directory: WAL, readable by its owner only, migrated to the present schema.
 enum DatabaseFile {
+    /// KiB of a file's pages that SQLite keeps, and never gives back; by itself it would keep 2,000. The kernel has the same pages,
+    /// and can take them back: one that is missing here costs a system call, for which no media waits.
+    static let maximumCache = 512
+
     static func open(_ path: String, synchronous: String, migrator: DatabaseMigrator) throws(StoreError) -> DatabaseQueue {
         try create(path)
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
+                // SQLite takes a negative number for KiB, a positive one for pages.
+                try database.execute(sql: "PRAGMA cache_size = -\(maximumCache)")
             }
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try migrator.migrate(queue)
