@@ -1,4 +1,5 @@
 import JSON
+import Store
 
 /// What a node tells the others of itself with its heartbeat.
 public struct NodeRecord: Hashable, Sendable {
@@ -15,10 +16,15 @@ public struct NodeRecord: Hashable, Sendable {
     public var isDraining = false
     /// The stage routers that it sees alive.
     public var routers: Set<String> = []
-    /// Who watches there, as `stageId/participantId`: they hold no lease that other nodes could see.
+    /// Who watches there, by the names of `viewer`: they hold no lease that other nodes could see.
     public var viewers: Set<String> = []
 
     public init(id: String) { self.id = id }
+
+    /// `stageId/participantId`
+    public static func viewer(_ participantID: String, ofStage arn: String) -> String {
+        "\(ResourceName.identifier(inARN: arn))/\(participantID)"
+    }
 
     /// Whether another process than `own`'s has told this of itself under the same name.
     func isRival(of own: NodeRecord) -> Bool { id == own.id && !process.isEmpty && process != own.process }

@@ -68,7 +68,7 @@ final class ClusterService: NodeService {
         var record = node.record
         (record.publishers, record.isDraining) = (gate.livePublishes, gate.isLeaving)
         record.load = reported.load.report.pressure(at: gate)
-        record.viewers = Set(viewers.map { "\(ResourceName.identifier(inARN: $0.stageARN))/\($0.participantID)" })
+        record.viewers = Set(viewers.map { NodeRecord.viewer($0.participantID, ofStage: $0.stageARN) })
         record.routers = Set(reported.routers?.status.filter { !$0.isDead }.map(\.name) ?? [])
         if record != node.record { node.record = record }
         noteNodes()

@@ -42,7 +42,7 @@ struct Revocations: Sendable {
         let isHere = webRTC.embedded?.viewers.contains {
             $0.participantID == participant.participantID && $0.stageARN == participant.stageARN
         }
-        let name = "\(ResourceName.identifier(inARN: participant.stageARN))/\(participant.participantID)"
+        let name = NodeRecord.viewer(participant.participantID, ofStage: participant.stageARN)
         return isHere == true || cluster?.leases.nodes.contains { $0.viewers.contains(name) } == true
     }
 
