@@ -15,8 +15,8 @@ final class NodeDrain {
     private let budget = CloseBudget()
     private var turns: TimerWatch?
     private var onEnd: () -> Void = {}
-    /// Has the process before us end too; nil when there is none.
-    var terminatePredecessor: (() -> Void)?
+    /// The process before us, as long as it has sessions: it is to end too.
+    var predecessor: Predecessor?
 
     init(loop: EventLoop, gate: AdmissionGate, workers: WorkerGroup, settings: DrainSettings) {
         (self.loop, self.gate, self.workers) = (loop, gate, workers)
@@ -53,7 +53,7 @@ final class NodeDrain {
         let starting = gate.startingPublishes
         return DrainMachine.Census(
             live: gate.livePublishes, starting: starting, predecessorLive: gate.predecessorPublishes,
-            hasPredecessor: terminatePredecessor != nil)
+            hasPredecessor: predecessor != nil)
     }
 
     private func perform(_ actions: [DrainMachine.Action]) {
@@ -70,7 +70,7 @@ final class NodeDrain {
         case .close(let count):
             budget.allow(count)
             workers.tell(.close(budget))
-        case .terminatePredecessor: terminatePredecessor?()
+        case .terminatePredecessor: predecessor?.terminate()
         case .startTurns:
             turns = loop.schedule(after: Self.interval, repeating: Self.interval) { [unowned self] in
                 perform(machine.turn(census, at: loop.now))

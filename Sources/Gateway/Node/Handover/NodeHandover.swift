@@ -33,6 +33,8 @@ final class NodeHandover {
         var sessions: () -> [JSONValue]
         /// The process before us, as long as it has sessions.
         var predecessor: () -> Predecessor?
+        /// Why nobody can take our place now; nil when somebody can.
+        var obstacle: () -> String?
     }
 
     /// What other threads report during a take-over.
@@ -45,9 +47,6 @@ final class NodeHandover {
         case refusal(HandedRefusal)
         case answered(Int, HandedResponse)
     }
-
-    /// Why nobody can take our place now; nil when somebody can.
-    var obstacle: () -> String? = { nil }
 
     private let loop: EventLoop
     private let environment: Environment
@@ -80,7 +79,7 @@ final class NodeHandover {
 
     /// SIGUSR2: has the program that is now on disk take our place.
     func startSuccessor() {
-        if let reason = machine.obstacle ?? obstacle() {
+        if let reason = machine.obstacle ?? environment.obstacle() {
             return Log.event(.warning, "handover_refused", ["because": .string(reason)])
         }
         do throws(StartupError) {
@@ -114,7 +113,7 @@ final class NodeHandover {
 
     private func connected(_ newcomer: HandoverChannel) {
         self.newcomer = newcomer
-        let obstacle = obstacle()
+        let obstacle = environment.obstacle()
         put { $0.connected(obstacle: obstacle) }
         self.newcomer = nil
     }

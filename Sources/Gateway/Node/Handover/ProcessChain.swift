@@ -49,7 +49,7 @@ final class ProcessChain {
         for worker in 0..<workers.count { workers.tell(.passForeign(inheritance.datagrams(worker: worker)), worker: worker) }
         workers.tell(.resume)
         try environment.tellHolder()
-        drain.terminatePredecessor = { predecessor.terminate() }
+        drain.predecessor = predecessor
         predecessor.onCount = { [unowned self] in handover?.predecessorsChanged() }
         predecessor.onEnded = { [unowned self] in predecessorEnded() }
         self.predecessor = predecessor
@@ -58,7 +58,7 @@ final class ProcessChain {
 
     private func predecessorEnded() {
         environment.workers.tell(.passForeign(nil))
-        environment.drain.terminatePredecessor = nil
+        environment.drain.predecessor = nil
         predecessor = nil
         handover?.predecessorsChanged()
     }
@@ -69,7 +69,7 @@ final class ProcessChain {
     ) throws {
         let (shared, listeners) = (environment.shared, environment.listeners)
         let (duplicateLock, tellHolder) = (environment.duplicateLock, environment.tellHolder)
-        let handover = try NodeHandover(
+        handover = try NodeHandover(
             loop: loop, directory: environment.directory,
             environment: NodeHandover.Environment(
                 services: HandoverServices(shared, placements: environment.placements), embedded: environment.embedded,
@@ -79,9 +79,8 @@ final class ProcessChain {
                     let lock = duplicateLock()
                     return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
                 },
-                tellHolder: { try? tellHolder() }, sessions: sessions, predecessor: { [unowned self] in predecessor }))
-        handover.obstacle = { [unowned self] in obstacle }
-        self.handover = handover
+                tellHolder: { try? tellHolder() }, sessions: sessions, predecessor: { [unowned self] in predecessor },
+                obstacle: { [unowned self] in obstacle }))
     }
 
     /// Why nobody can take our place now; nil when somebody can.
