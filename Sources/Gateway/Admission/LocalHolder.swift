@@ -3,12 +3,16 @@ public import Wire
 
 /// A publish of this process, as leases and claims see it from its first claim on. For any thread.
 public final class LocalHolder: LeaseHolder {
+    /// The number of the replication that it stands for; nil for a publish of its own.
+    public let replication: String?
     private let progress = Atomic<Int64>(0)
     private let isOver = Atomic<Bool>(false)
     private let onEnd: @Sendable (LeaseEnd) -> Void
 
     /// - Parameter onEnd: called on any thread; it sends the reason to the publish's worker and returns at once.
-    public init(onEnd: @escaping @Sendable (LeaseEnd) -> Void) { self.onEnd = onEnd }
+    public init(replication: String? = nil, onEnd: @escaping @Sendable (LeaseEnd) -> Void) {
+        (self.replication, self.onEnd) = (replication, onEnd)
+    }
 
     public var lastProgress: MonotonicTime { MonotonicTime(nanoseconds: progress.load(ordering: .relaxed)) }
     public var hasEnded: Bool { isOver.load(ordering: .acquiring) }

@@ -10,7 +10,7 @@ final class Replica {
     let id: Int
     let record: Replication
     private let grant: PublishGrant
-    private let holder: ReplicaHolder
+    private let holder: LocalHolder
     /// It keeps its replicas until they are over.
     private unowned let replicator: Replicator
     /// Nil once the source's publish has ended.
@@ -23,7 +23,7 @@ final class Replica {
     private var toldRefusal: RefusalCode?
 
     init(
-        _ id: Int, _ record: Replication, _ grant: PublishGrant, holder: ReplicaHolder, of publish: ReplicatedPublish,
+        _ id: Int, _ record: Replication, _ grant: PublishGrant, holder: LocalHolder, of publish: ReplicatedPublish,
         _ replicator: Replicator
     ) {
         (self.id, self.record, self.grant, self.holder) = (id, record, grant, holder)
@@ -72,7 +72,7 @@ final class Replica {
     /// Of another node only so much is known: the replication was active, and somebody has its lease.
     private func isOurs(_ answer: ClaimAnswer) -> Bool {
         guard case .held(let incumbent) = answer else { return false }
-        if let replica = incumbent as? ReplicaHolder { return replica.number == record.number }
+        if let local = incumbent as? LocalHolder { return local.replication == record.number }
         return incumbent is RemoteHolder && record.state == .active
     }
 

@@ -10,11 +10,11 @@ final class ReplicaFeed: SourceAudioSink {
     let replica: Publication
     /// It keeps its sinks until it ends, and so outlives this.
     private unowned let original: Publication
-    private let holder: ReplicaHolder
+    private let holder: LocalHolder
     /// A bit for each layer of which a keyframe has come: every sink begins with a picture that can be decoded alone.
     private var begun: UInt8 = 0
 
-    init(from original: Publication, to replica: Publication, holder: ReplicaHolder) {
+    init(from original: Publication, to replica: Publication, holder: LocalHolder) {
         (self.original, self.replica, self.holder) = (original, replica, holder)
         replica.source = self
     }

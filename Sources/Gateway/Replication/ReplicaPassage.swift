@@ -1,11 +1,10 @@
+import Admission
 package import StageHub
-import Wire
 
 /// What handing a publication on to another stage costs, for the benchmark's steps.
 package enum ReplicaPassage {
     /// From now on the replica's sinks get what comes.
     package static func open(from original: Publication, to replica: Publication) {
-        let holder = ReplicaHolder(number: "1", at: .zero) { _ in }
-        original.add(ReplicaFeed(from: original, to: replica, holder: holder))
+        original.add(ReplicaFeed(from: original, to: replica, holder: LocalHolder { _ in }))
     }
 }

@@ -43,7 +43,8 @@ final class ReplicatedPublish: PublicationObserver {
     private func start(_ record: Replication) {
         guard let stage = replicator.book.store.state.stages[record.key.destinationStageARN] else { return }
         let replica = replicator.keep { id, onEnd in
-            let holder = ReplicaHolder(number: record.number, at: replicator.loop.now, onEnd: onEnd)
+            let holder = LocalHolder(replication: record.number, onEnd: onEnd)
+            holder.progressed(at: replicator.loop.now)
             let grant = publication.grant.replica(by: record, on: stage, sessionID: lease.stageSessionID)
             return Replica(id, record, grant, holder: holder, of: self, replicator)
         }
@@ -52,7 +53,7 @@ final class ReplicatedPublish: PublicationObserver {
     }
 
     /// A second publication of the same media.
-    func makeFeed(_ grant: PublishGrant, _ lease: PublishLease, _ holder: ReplicaHolder) -> ReplicaFeed {
+    func makeFeed(_ grant: PublishGrant, _ lease: PublishLease, _ holder: LocalHolder) -> ReplicaFeed {
         let origin = publication.origin.map { origin in
             PublishOrigin(
                 sessionID: "\(origin.sessionID)-\(grant.stageID)", source: origin.source, userAgent: origin.userAgent,
