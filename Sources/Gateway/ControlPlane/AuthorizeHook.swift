@@ -1,8 +1,8 @@
-public import Admission
+import Admission
 public import EventLoop
 import HTTPClient
 import JSON
-public import Refusals
+import Refusals
 public import Settings
 import Signatures
 import Wire
@@ -165,58 +165,5 @@ extension Result<AuthorizeHook.Answer, HTTPClientError> {
         case .success(let answer): "it answered \(answer.status)"
         case .failure(let error): error.words
         }
-    }
-}
-
-/// Asks another authority about every publish that the store would grant; both must agree. Fails closed.
-public final class HookedAuthorizer: Authorizer {
-    struct Question: Sendable {
-        var grant: PublishGrant
-        var request: PublishRequest
-        var reply: @Sendable (Result<PublishGrant, Refusal>) -> Void
-    }
-
-    private let authorizer: any Authorizer
-    private let questions = Lock<MailboxSender<Question>?>(nil)
-
-    public init(behind authorizer: any Authorizer) { self.authorizer = authorizer }
-
-    /// Questions go here from now on; before that everything is refused.
-    func attach(_ sender: MailboxSender<Question>) { questions.withLock { $0 = sender } }
-
-    public func authorize(_ request: PublishRequest, reply: @escaping @Sendable (Result<PublishGrant, Refusal>) -> Void) {
-        authorizer.authorize(request) { [self] result in
-            guard case .success(let grant) = result else { return reply(result) }
-            let sender = questions.withLock { $0 }
-            guard sender?.send(Question(grant: grant, request: request, reply: reply)) == true else {
-                return reply(.failure(Refusal(.authorityUnavailable)))
-            }
-        }
-    }
-}
-
-/// Stops asking a service that keeps failing, and tries it again with one request after a while.
-struct CircuitBreaker {
-    /// Failures in a row that open it.
-    static let threshold = 5
-    /// How long it stays open.
-    static let pause = Duration.seconds(5)
-
-    private var failures = 0
-    private var openUntil: MonotonicTime?
-
-    /// Whether a request may go out now; while open, one each `pause`.
-    mutating func admits(at now: MonotonicTime) -> Bool {
-        guard let openUntil else { return true }
-        guard now >= openUntil else { return false }
-        self.openUntil = now + Self.pause
-        return true
-    }
-
-    mutating func succeeded() { (failures, openUntil) = (0, nil) }
-
-    mutating func failed(at now: MonotonicTime) {
-        failures += 1
-        if failures >= Self.threshold { openUntil = now + Self.pause }
     }
 }
