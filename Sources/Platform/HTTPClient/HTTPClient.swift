@@ -1,6 +1,5 @@
 import CCurl
 public import EventLoop
-public import Wire
 
 /// Outbound HTTP on a loop, by libcurl's multi interface: webhooks, announces, Janus, hooks, other nodes (docs/design.md 3).
 ///
@@ -149,98 +148,4 @@ extension HTTPClient {
 final class OpaquePointerBox {
     let pointer: UnsafeMutableRawPointer?
     init(_ pointer: UnsafeMutableRawPointer?) { unsafe self.pointer = pointer }
-}
-
-/// One outbound request. URLs come from configuration only; nothing that a peer names is ever fetched.
-public struct HTTPClientRequest: Sendable {
-    /// `GET`, `POST`, …, in capitals.
-    public var method: String
-    /// `http://` or `https://`; other schemes are refused.
-    public var url: String
-    /// Sent in this order, beside those that the transfer itself needs.
-    public var headers: [(name: String, value: String)]
-    /// What is sent; empty for none.
-    public var body: [UInt8]
-    /// A file that is sent in the place of `body`, as long as it is now, without being read whole.
-    public var bodyFile: HTTPBodyFile?
-    /// From now to the last byte of the answer, resolving and TLS included.
-    public var deadline = Duration.seconds(5)
-    /// So many bytes a second have to come or be taken, and a connection to be there within that time; else the request fails
-    /// before its deadline. Nil: all may be as slow as that allows.
-    public var pace: (bytesPerSecond: Int, within: Duration)?
-    /// A longer answer fails the request.
-    public var maximumBodyLength = 256 * 1024
-    /// Whom to trust and what to show, for `https`.
-    public var tls = HTTPClientTLS()
-
-    /// A request with the usual limits.
-    public init(method: String, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
-        (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
-    }
-}
-
-/// A file as the body of a request. Nobody may change it while it is sent.
-public struct HTTPBodyFile: Sendable, Equatable {
-    public var path: String
-    public var length: Int
-
-    public init(path: String, length: Int) { (self.path, self.length) = (path, length) }
-}
-
-/// Whom a client trusts and what it shows. Certificates are always verified; there is no way around it.
-public struct HTTPClientTLS: Sendable, Equatable {
-    /// PEM file of authorities; empty takes the system's.
-    public var certificateAuthority = ""
-    /// PEM file of our own certificate, for mutual TLS; empty shows none.
-    public var certificate = ""
-    /// PEM file of that certificate's key.
-    public var privateKey = ""
-
-    /// The system's authorities, and nothing shown.
-    public init() {}
-}
-
-/// A whole answer. Redirects are answers too: they are never followed.
-public struct HTTPClientResponse: Sendable {
-    /// 200, 404, …; also of a redirect.
-    public var status: Int
-    /// Names in lower case, in the order of arrival.
-    public var headers: [(name: String, value: String)] = []
-    /// Decoded as far as chunks go; at most `maximumBodyLength`.
-    public var body: [UInt8] = []
-    /// From which it comes.
-    public var address: IPAddress?
-    /// Of ours, from which the connection was made; of a connection that is used again it may be unknown.
-    public var ownAddress: IPAddress?
-
-    /// The first field of that name, in whatever case.
-    public subscript(name: String) -> String? { headers.first { $0.name == name.lowercased() }?.value }
-}
-
-/// Why no whole answer came.
-public enum HTTPClientError: Error, Equatable, Sendable {
-    /// The URL, or a certificate it needs, is not usable.
-    case invalidRequest(String)
-    /// The deadline passed.
-    case timedOut
-    /// The answer's body is longer than `maximumBodyLength`; the status came before it.
-    case tooLong(status: Int)
-    /// The peer's certificate is not trusted.
-    case untrusted(String)
-    /// Anything else, in libcurl's words: nobody listens, no such name, the connection broke.
-    case failed(String)
-    /// Beyond the client's capacity.
-    case overloaded
-
-    /// For the log.
-    public var words: String {
-        switch self {
-        case .invalidRequest(let what): "the request cannot be sent: \(what)"
-        case .timedOut: "no whole answer in time"
-        case .tooLong: "the answer is too long"
-        case .untrusted(let what): "its certificate is not trusted: \(what)"
-        case .failed(let what): what
-        case .overloaded: "too many requests at once"
-        }
-    }
 }
