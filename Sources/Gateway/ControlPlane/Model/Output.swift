@@ -48,26 +48,29 @@ enum Output {
         ]
     }
 
-    static func publicKey(_ key: PublicKey, isSummary: Bool) -> JSONValue {
-        var object: JSONObject = ["arn": .string(key.arn), "name": .string(key.name)]
-        if !isSummary {
-            object["publicKeyMaterial"] = .string(key.material)
-            object["fingerprint"] = .string(key.fingerprint)
-        }
-        object["tags"] = tags(key.tags)
-        return .object(object)
+    static func publicKeySummary(_ key: PublicKey) -> JSONValue {
+        ["arn": .string(key.arn), "name": .string(key.name), "tags": tags(key.tags)]
+    }
+
+    static func publicKey(_ key: PublicKey) -> JSONValue {
+        [
+            "arn": .string(key.arn), "name": .string(key.name), "publicKeyMaterial": .string(key.material),
+            "fingerprint": .string(key.fingerprint), "tags": tags(key.tags),
+        ]
     }
 
     /// A list does not show stream keys: they are in the answer for one configuration alone.
-    static func ingestConfiguration(_ configuration: IngestConfiguration, isActive: Bool, isSummary: Bool) -> JSONValue {
-        var object: JSONObject = ["arn": .string(configuration.arn), "name": .string(configuration.name)]
-        object["ingestProtocol"] = .string(configuration.transport.rawValue)
-        object["stageArn"] = .string(configuration.stageARN)
-        object["participantId"] = .string(configuration.participantID)
-        object["state"] = isActive ? "ACTIVE" : "INACTIVE"
-        object["userId"] = .string(configuration.userID)
-        object["redundantIngest"] = .bool(configuration.redundantIngest)
-        guard !isSummary else { return .object(object) }
+    static func ingestConfigurationSummary(_ configuration: IngestConfiguration, isActive: Bool) -> JSONObject {
+        [
+            "arn": .string(configuration.arn), "name": .string(configuration.name),
+            "ingestProtocol": .string(configuration.transport.rawValue), "stageArn": .string(configuration.stageARN),
+            "participantId": .string(configuration.participantID), "state": isActive ? "ACTIVE" : "INACTIVE",
+            "userId": .string(configuration.userID), "redundantIngest": .bool(configuration.redundantIngest),
+        ]
+    }
+
+    static func ingestConfiguration(_ configuration: IngestConfiguration, isActive: Bool) -> JSONValue {
+        var object = ingestConfigurationSummary(configuration, isActive: isActive)
         object["streamKey"] = .string(configuration.streamKey.revealText())
         if configuration.redundantIngest {
             object["redundantIngestCredentials"] = .array(
@@ -87,14 +90,13 @@ enum Output {
     }
 
     /// - Parameter isRedundant: whether it is one of two encoders that bring the same.
-    static func participant(_ participant: Participant, isRedundant: Bool, isSummary: Bool) -> JSONValue {
+    static func participantSummary(_ participant: Participant, isRedundant: Bool) -> JSONObject {
         var object: JSONObject = [
             "participantId": .string(participant.participantID), "userId": .string(participant.userID),
+            "state": participant.isConnected ? "CONNECTED" : "DISCONNECTED", "firstJoinTime": time(participant.firstJoinTime),
+            "published": .bool(participant.published),
+            "replicationType": .string(participant.replication?.part.rawValue ?? "NONE"),
         ]
-        object["state"] = participant.isConnected ? "CONNECTED" : "DISCONNECTED"
-        object["firstJoinTime"] = time(participant.firstJoinTime)
-        object["published"] = .bool(participant.published)
-        object["replicationType"] = .string(participant.replication?.part.rawValue ?? "NONE")
         if let replication = participant.replication {
             object["replicationState"] = .string(replication.stateName)
             object["sourceStageArn"] = .string(replication.sourceStageARN)
@@ -105,7 +107,11 @@ enum Output {
         if !participant.ingestConfigurationARN.isEmpty {
             object["ingestConfigurationArn"] = .string(participant.ingestConfigurationARN)
         }
-        guard !isSummary else { return .object(object) }
+        return object
+    }
+
+    static func participant(_ participant: Participant, isRedundant: Bool) -> JSONValue {
+        var object = participantSummary(participant, isRedundant: isRedundant)
         if !participant.attributes.isEmpty { object["attributes"] = map(participant.attributes) }
         object["protocol"] = .string(participant.ingestProtocol.isEmpty ? "UNKNOWN" : participant.ingestProtocol)
         object["recordingS3BucketName"] = .string(participant.recording?.bucketName ?? "")

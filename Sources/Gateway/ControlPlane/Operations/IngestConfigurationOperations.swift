@@ -97,7 +97,7 @@ struct IngestConfigurationOperations: Sendable {
             reply(
                 .success(
                     page.output("ingestConfigurations", listed, key: \.arn) {
-                        Output.ingestConfiguration($0, isActive: isActive($0), isSummary: true)
+                        .object(Output.ingestConfigurationSummary($0, isActive: isActive($0)))
                     }))
         }
     }
@@ -145,7 +145,7 @@ struct IngestConfigurationOperations: Sendable {
     }
 
     private static func encoded(_ configuration: IngestConfiguration, isActive: Bool) -> JSONObject {
-        ["ingestConfiguration": Output.ingestConfiguration(configuration, isActive: isActive, isSummary: false)]
+        ["ingestConfiguration": Output.ingestConfiguration(configuration, isActive: isActive)]
     }
 
     private func streamKey(_ identifier: String) -> Secret {

@@ -30,19 +30,19 @@ struct PublicKeyOperations: Sendable {
             guard keys.count < maximum else { throw .quota("There are \(maximum) public keys already.") }
             transaction.put(record)
         } then: { _ in
-            ["publicKey": Output.publicKey(record, isSummary: false)]
+            ["publicKey": Output.publicKey(record)]
         }
     }
 
     func getPublicKey(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         guard let key = context.store.state.publicKeys[try input.text("arn", .arn(.publicKey))] else { throw .noPublicKey }
-        reply(.success(["publicKey": Output.publicKey(key, isSummary: false)]))
+        reply(.success(["publicKey": Output.publicKey(key)]))
     }
 
     func listPublicKeys(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
         let page = try Page(input, list: "publicKeys")
         let keys = page.items(of: context.store.state.publicKeys.values, key: \.arn)
-        reply(.success(page.output("publicKeys", keys, key: \.arn) { Output.publicKey($0, isSummary: true) }))
+        reply(.success(page.output("publicKeys", keys, key: \.arn) { Output.publicKeySummary($0) }))
     }
 
     /// Uses of the pair's tokens fail from now on, and what lives by them ends.

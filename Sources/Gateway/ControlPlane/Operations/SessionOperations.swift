@@ -39,7 +39,7 @@ struct SessionOperations: Sendable {
             let participants = try reader.participants(
                 ofStage: arn, sessionID: sessionID, matching: filter, after: page.after ?? "", limit: page.count + 1)
             return page.output("participants", participants, key: \.participantID) {
-                Output.participant($0, isRedundant: isRedundant($0), isSummary: true)
+                .object(Output.participantSummary($0, isRedundant: isRedundant($0)))
             }
         }
     }
@@ -52,7 +52,7 @@ struct SessionOperations: Sendable {
             guard let participant = try reader.participant(participantID, ofStage: arn, sessionID: sessionID) else {
                 throw APIError.notFound("There is no such participant.")
             }
-            return ["participant": Output.participant(participant, isRedundant: isRedundant(participant), isSummary: false)]
+            return ["participant": Output.participant(participant, isRedundant: isRedundant(participant))]
         }
     }
 
