@@ -98,7 +98,7 @@ let modules: [Module] = [
 
     gateway("Refusals", []),
     gateway("Settings", ["Wire"]),
-    gateway("Admission", ["Wire", "OpenSSL", "Refusals"]),
+    gateway("Admission", ["Wire", "OpenSSL", "Refusals", "EventLoop"]),
     gateway("GatewayConfiguration", ["Wire", "Settings"], products: [yams, swiftConfiguration]),
     gateway("StageMetrics", ["Wire", "JSON"]),
     gateway(

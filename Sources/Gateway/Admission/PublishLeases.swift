@@ -1,3 +1,4 @@
+public import EventLoop
 public import Refusals
 
 /// Claims the right to publish, and gives it back. Answers come on any thread, exactly once.
@@ -12,6 +13,23 @@ public protocol PublishLeases: Sendable {
 }
 
 extension PublishLeases {
+    /// Claims for somebody on a loop, who hears of it there; a claim that nobody answers is refused.
+    /// - Parameters:
+    ///   - replies: the way back. When it goes, `then` goes unheard, and what is granted is given back.
+    ///   - then: called on the loop of `replies`, once.
+    public func claimPublish(
+        _ grant: PublishGrant, protocol ingestProtocol: IngestProtocol, holder: any LeaseHolder, takeOver: Bool,
+        through replies: ReplyBox, then: @escaping (ClaimAnswer) -> Void
+    ) {
+        replies.ask { reply in
+            self.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) { answer in
+                self.giveBack(unlessDelivered: reply(answer), answer)
+            }
+        } then: { (answer: ClaimAnswer?) in
+            then(answer ?? .refused(Refusal(.authorityUnavailable)))
+        }
+    }
+
     /// Gives back the lease that a claim brought when the answer reached nobody: who claimed has ended meanwhile.
     public func giveBack(unlessDelivered isDelivered: Bool, _ answer: ClaimAnswer) {
         if !isDelivered, case .granted(let lease) = answer { release(lease) }

@@ -119,13 +119,10 @@ final class RTMPPublish {
     private func claim(_ grant: PublishGrant, takeOver: Bool) {
         poll?.cancel()
         holder.progressed(at: ingest.loop.now)
-        let (leases, holder, ingestProtocol) = (ingest.environment.leases, holder, request.ingestProtocol)
-        ingest.replies.ask { reply in
-            leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) {
-                leases.giveBack(unlessDelivered: reply($0), $0)
-            }
-        } then: { [self] answer in
-            perform(machine.claimed(answer ?? .refused(Refusal(.authorityUnavailable)), at: ingest.loop.now))
+        ingest.environment.leases.claimPublish(
+            grant, protocol: request.ingestProtocol, holder: holder, takeOver: takeOver, through: ingest.replies
+        ) { [self] answer in
+            perform(machine.claimed(answer, at: ingest.loop.now))
         }
     }
 

@@ -57,14 +57,9 @@ final class Replica {
     }
 
     private func claim(takeOver: Bool) {
-        let (leases, grant, holder) = (replicator.book.leases, grant, holder)
-        let ingestProtocol = publish?.ingestProtocol ?? .whip
-        replicator.replies.ask { reply in
-            leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) {
-                leases.giveBack(unlessDelivered: reply($0), $0)
-            }
-        } then: { [self] (answer: ClaimAnswer?) in
-            let answer = answer ?? .refused(Refusal(.authorityUnavailable))
+        replicator.book.leases.claimPublish(
+            grant, protocol: publish?.ingestProtocol ?? .whip, holder: holder, takeOver: takeOver, through: replicator.replies
+        ) { [self] answer in
             perform(machine.claimed(answer, isOurs: isOurs(answer)))
         }
     }

@@ -82,13 +82,10 @@ final class JoinedClaim {
         let holder = LocalHolder { [onEnd, number] in onEnd(number, $0) }
         holder.progressed(at: environment.loop.now)
         self.holder = holder
-        let (leases, grant, ingestProtocol) = (environment.leases, grant, ingestProtocol)
-        environment.replies.ask { reply in
-            leases.claimPublish(grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver) {
-                leases.giveBack(unlessDelivered: reply($0), $0)
-            }
-        } then: { [self] answer in
-            answered(answer ?? .refused(Refusal(.authorityUnavailable)))
+        environment.leases.claimPublish(
+            grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver, through: environment.replies
+        ) { [self] answer in
+            answered(answer)
         }
     }
 
