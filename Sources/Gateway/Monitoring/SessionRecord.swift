@@ -1,9 +1,7 @@
 public import Admission
 import EventLoop
-public import JSON
 import MediaContract
 public import Refusals
-import Settings
 public import StageHub
 public import Wire
 
@@ -55,6 +53,8 @@ public final class SessionRecord: Sendable {
     public var warnings: [SessionWarning] { content.withLock { $0.warnings } }
     /// Of its video, best first, as the publication last told of them; their rates are in samples.
     var layers: [VideoLayer] { content.withLock { $0.layers } }
+    /// Between two encoders, the latest ones.
+    var switches: [SourceSwitch] { content.withLock { $0.switches } }
     /// What its encoder told of its frames.
     var encoder: EncoderFigures { contract?.encoder ?? EncoderFigures() }
     /// Nil while it is live.
@@ -152,90 +152,5 @@ public struct SessionWarning: Sendable, Equatable {
 
     public init(rule: String, sentence: String, time: WallTime) {
         (self.rule, self.sentence, self.time) = (rule, sentence, time)
-    }
-}
-
-extension SessionRecord {
-    /// The session as `GET /v1/sessions/{id}` and the console show it.
-    public func json(_ sample: SessionSample? = nil) -> JSONObject {
-        let ending = ending
-        var object: JSONObject = [
-            "sessionId": .string(id), "protocol": .string(ingestProtocol.rawValue),
-            "participantId": .string(grant.participantID), "userId": .string(grant.userID),
-            "stageArn": .string(grant.stageARN), "stageSessionId": .string(lease.stageSessionID),
-            "state": .string(ending == nil ? "live" : "ended"), "source": .string(origin.source.description),
-            "userAgent": .string(origin.userAgent), "began": .string(CivilTime(began).rfc3339),
-            "totals": SessionTotals(counters).json, "layers": layersJSON(sample),
-            "story": .object(storyJSON),
-        ]
-        if let ending {
-            object["ended"] = .string(CivilTime(ending.time).rfc3339)
-            object["reason"] = .string(ending.reason)
-            object["verdict"] = .string(ending.verdict)
-        }
-        if let replica = grant.replica { object["replicaOf"] = .string(replica.sourceStageARN) }
-        if let encoder = encoder.json { object["encoder"] = encoder }
-        if let sample { object["now"] = sample.json }
-        return object
-    }
-
-    private var storyJSON: JSONObject {
-        var story: JSONObject = ["steps": stepsJSON, "warnings": warningsJSON]
-        let switches = content.withLock { $0.switches }
-        if grant.redundancy == .joined { story["switches"] = .array(switches.map(\.json)) }
-        return story
-    }
-
-    /// By its name, best first; one that is paused, and every one of a publish that has ended, is not active.
-    private func layersJSON(_ sample: SessionSample?) -> JSONValue {
-        let isLive = ending == nil
-        return .array(
-            layers.map { layer in
-                let rates = sample?[layer] ?? SessionSample.Track()
-                return [
-                    "name": .string(layer.name.rawValue), "rid": .string(layer.rid), "width": .integer(Int64(layer.width)),
-                    "height": .integer(Int64(layer.height)),
-                    "framesPerSecond": .number(rates.framesPerSecond.rounded(toPlaces: 1)),
-                    "bitsPerSecond": .integer(Int64(rates.bitsPerSecond)), "active": .bool(isLive && layer.isActive),
-                ]
-            })
-    }
-
-    /// How it stands with each rule of the media contract.
-    public var rulesJSON: JSONValue { .array(contract?.rules.map(\.json) ?? []) }
-
-    /// What it was warned of, oldest first.
-    public var warningsJSON: JSONValue {
-        .array(
-            warnings.map { warning in
-                [
-                    "rule": .string(warning.rule), "sentence": .string(warning.sentence),
-                    "time": .string(CivilTime(warning.time).rfc3339), "count": .integer(Int64(warning.count)),
-                ]
-            })
-    }
-
-    private var stepsJSON: JSONValue {
-        let steps = steps
-        let first = steps.first?.time ?? began
-        return .array(
-            steps.map { step in
-                [
-                    "step": .string(step.name), "time": .string(CivilTime(step.time).rfc3339),
-                    "milliseconds": .integer((step.time - first).milliseconds),
-                ]
-            })
-    }
-}
-
-extension RuleStanding {
-    fileprivate var json: JSONValue {
-        var object: JSONObject = [
-            "rule": .string(rule.rawValue), "action": .string(action.rawValue), "limit": .string(limit),
-            "setting": .string(setting),
-        ]
-        if let seen { object["seen"] = .string(seen) }
-        if let isKept { object["ok"] = .bool(isKept) }
-        return .object(object)
     }
 }
