@@ -43,6 +43,27 @@ struct QuickstartFile {
         return JSONValue.object(object).serialized() + [10]
     }
 
+    /// Lines to copy, for a terminal. They hold the key and the token, which is why they go to standard output and to no log.
+    var guide: String {
+        let head = ["Stagedoor is ready: stage `demo`, everything below works from this machine.", ""]
+        let watch = watchURL.map { ["Watch           \($0)", ""] } ?? []
+        let lines: [String] = head + rtmpLines + whipLines + adminLines + watch
+        return lines.joined(separator: "\n")
+    }
+
+    private var rtmpLines: [String] {
+        var lines: [String] = []
+        if let server = rtmpURL ?? rtmpsURL { lines += obsLines(server) }
+        if let rtmpURL {
+            lines += ["ffmpeg, RTMP    \(Self.ffmpeg) -f flv '\(rtmpURL)/\(streamKey.revealText())'", ""]
+        }
+        if let rtmpsURL {
+            let trust = caCertificate.map { " -tls_verify 1 -ca_file '\($0)'" } ?? ""
+            lines += ["ffmpeg, RTMPS   \(Self.ffmpeg) -f flv\(trust) '\(rtmpsURL)/\(streamKey.revealText())'", ""]
+        }
+        return lines
+    }
+
     private func obsLines(_ server: String) -> [String] {
         var lines = ["OBS (Custom…)   Server \(server)   Stream Key \(streamKey.revealText())"]
         if let obsConfigOverride {
@@ -56,35 +77,23 @@ struct QuickstartFile {
         ]
     }
 
-    /// Lines to copy, for a terminal. They hold the key and the token, which is why they go to standard output and to no log.
-    var guide: String {
-        var lines = ["Stagedoor is ready: stage `demo`, everything below works from this machine.", ""]
-        if let server = rtmpURL ?? rtmpsURL { lines += obsLines(server) }
-        if let rtmpURL {
-            lines += ["ffmpeg, RTMP    \(Self.ffmpeg) -f flv '\(rtmpURL)/\(streamKey.revealText())'", ""]
+    private var whipLines: [String] {
+        guard let whipURL, let token = whipToken?.revealText() else { return [] }
+        return [
+            "OBS (WHIP)      Server \(whipURL)   Bearer Token \(token)", "",
+            "ffmpeg 8, WHIP  \(Self.ffmpegOpus) -f whip -authorization \(token) '\(whipURL)'", "",
+        ]
+    }
+
+    private var adminLines: [String] {
+        guard let adminURL, let accessKeyID, let secret = secretAccessKey?.revealText() else { return [] }
+        let console = consoleURL.map {
+            ["Console         \($0)   Access key id \(accessKeyID)   Secret access key \(secret)", ""]
         }
-        if let rtmpsURL {
-            let trust = caCertificate.map { " -tls_verify 1 -ca_file '\($0)'" } ?? ""
-            lines += ["ffmpeg, RTMPS   \(Self.ffmpeg) -f flv\(trust) '\(rtmpsURL)/\(streamKey.revealText())'", ""]
-        }
-        if let whipURL, let whipToken {
-            lines += ["OBS (WHIP)      Server \(whipURL)   Bearer Token \(whipToken.revealText())", ""]
-            lines += ["ffmpeg 8, WHIP  \(Self.ffmpegOpus) -f whip -authorization \(whipToken.revealText()) '\(whipURL)'", ""]
-        }
-        if let adminURL, let accessKeyID, let secretAccessKey {
-            if let consoleURL {
-                lines += [
-                    "Console         \(consoleURL)   Access key id \(accessKeyID)   Secret access key \(secretAccessKey.revealText())",
-                    "",
-                ]
-            }
-            lines += [
-                "AWS CLI         AWS_ACCESS_KEY_ID=\(accessKeyID) AWS_SECRET_ACCESS_KEY=\(secretAccessKey.revealText()) \\",
-                "                aws ivs-realtime list-stages --region \(region) --endpoint-url \(adminURL)", "",
-            ]
-        }
-        if let watchURL { lines += ["Watch           \(watchURL)", ""] }
-        return lines.joined(separator: "\n")
+        return (console ?? []) + [
+            "AWS CLI         AWS_ACCESS_KEY_ID=\(accessKeyID) AWS_SECRET_ACCESS_KEY=\(secret) \\",
+            "                aws ivs-realtime list-stages --region \(region) --endpoint-url \(adminURL)", "",
+        ]
     }
 
     private static let video =
