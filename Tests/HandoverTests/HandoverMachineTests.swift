@@ -31,7 +31,7 @@ struct HandoverMachineTests {
     private static let connected = Step([.accept, .wake(after: HandoverMachine.patience)]) { $0.connected(obstacle: nil) }
     private static let greeted = Step.hears(
         .hello(version: HandoverMessage.version, process: 42, takesPlacements: true),
-        [.log(.began(process: 42)), .offer(to: 42)])
+        [.log(.began(process: 42)), .offer])
     private static let prepared = Step.hears(.prepare, [.suspendAdministration, .suspendStore])
     private static let suspended = Step([.tellLiving, .tellReservations, .send(.prepared)]) { $0.storeSuspended() }
     private static let ready = Step.hears(.ready, [.admit(false), .suspendAccepting(step: 1)])

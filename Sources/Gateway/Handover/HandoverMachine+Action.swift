@@ -12,7 +12,7 @@ extension HandoverMachine {
         case refuse(String)
         case send(HandoverMessage)
         /// Sends `offer` and every descriptor that a successor gets.
-        case offer(to: Int32)
+        case offer
         case tellLiving
         case tellReservations
         case tellPlacements

@@ -74,7 +74,7 @@ public struct HandoverMachine: Sendable {
         switch (state, message) {
         case (.asked, .hello(HandoverMessage.version, let process, let takesPlacements)):
             (state, successorTakesPlacements) = (.offered(process), takesPlacements == true)
-            return [.log(.began(process: process)), .offer(to: process)]
+            return [.log(.began(process: process)), .offer]
         case (.asked, .hello): return [.send(.refused("it speaks another version of the take-over: drain this process instead"))]
         case (.offered(let process), .prepare):
             state = .suspending(process)
