@@ -30,7 +30,8 @@ final class StageDirector: RecordingDirector {
         }
         if isReplica, !recording.recordsReplicas { return nil }
         guard let storage = state.storageConfigurations[recording.storageARN] else {
-            record(.failed, .recordingStartFailed, of: participant, bucket: "", prefix: "")
+            let failed = ParticipantRecording(.failed, bucketName: "", prefix: "")
+            record(failed, .recordingStartFailed, of: participant)
             return nil
         }
         var plan = RecordingPlan(bucket: storage.bucketName)
@@ -82,28 +83,25 @@ final class StageDirector: RecordingDirector {
             return news
         }
         if recording.state == .inNextSession {
-            record(.stopped, nil, of: recording.participant, bucket: recording.bucket, prefix: recording.prefix)
+            record(recording.standing(.stopped), of: recording.participant)
         }
         guard let news else { return }
+        let isOver = news.state == .stopped || news.event == .recordingEndFailed
         record(
-            news.state, news.event, of: recording.participant, bucket: recording.bucket, prefix: recording.prefix,
-            duration: news.state == .stopped || news.event == .recordingEndFailed ? recording.milliseconds : nil)
+            recording.standing(news.state), news.event, of: recording.participant,
+            duration: isOver ? recording.milliseconds : nil)
     }
 
     private func record(
-        _ state: ParticipantRecording.State, _ name: ParticipantEvent.Name?, of participant: RecordedParticipant,
-        bucket: String, prefix: String, duration: Int? = nil
+        _ recording: ParticipantRecording, _ name: ParticipantEvent.Name? = nil, of participant: RecordedParticipant,
+        duration: Int? = nil
     ) {
         let (arn, session, id) = (stageARN(of: participant), participant.stageSessionID, participant.participantID)
-        var writes = [
-            HistoryWrite.recording(
-                ParticipantRecording(state, bucketName: bucket, prefix: prefix), stageARN: arn, sessionID: session,
-                participantID: id)
-        ]
+        var writes = [HistoryWrite.recording(recording, stageARN: arn, sessionID: session, participantID: id)]
         if let name {
             var event = ParticipantEvent(
                 name: name, time: EventLoop.wallNow(), stageARN: arn, sessionID: session, participantID: id, userID: "")
-            event.recording = .init(bucketName: bucket, prefix: prefix, duration: duration)
+            event.recording = .init(bucketName: recording.bucketName, prefix: recording.prefix, duration: duration)
             writes.append(.event(event))
         }
         store.record(writes)
@@ -116,4 +114,9 @@ final class StageDirector: RecordingDirector {
 
 extension RecordingSummary {
     fileprivate var milliseconds: Int { Int(duration.milliseconds) }
+
+    /// As its participant's history has it.
+    fileprivate func standing(_ state: ParticipantRecording.State) -> ParticipantRecording {
+        ParticipantRecording(state, bucketName: bucket, prefix: prefix)
+    }
 }
