@@ -10,13 +10,12 @@ struct WorkerSockets: Sendable {
     var media: BoundSocket?
     var mediaTCP: BoundSocket?
 
+    /// A group has one for each worker, or none; of a media port that was given as one socket the first worker has all.
     init(index: Int, _ listeners: Listeners) {
+        func own(_ group: [BoundSocket]) -> BoundSocket? { index < group.count ? group[index] : nil }
         self.index = index
-        rtmp = listeners.rtmp.isEmpty ? nil : listeners.rtmp[index]
-        http = listeners.publicHTTP.isEmpty ? nil : listeners.publicHTTP[index]
-        https = listeners.publicHTTPS.isEmpty ? nil : listeners.publicHTTPS[index]
-        shared = listeners.shared.isEmpty ? nil : listeners.shared[index]
-        media = index < listeners.media.count ? listeners.media[index] : nil
-        mediaTCP = listeners.mediaTCP.isEmpty ? nil : listeners.mediaTCP[index]
+        (rtmp, shared) = (own(listeners.rtmp), own(listeners.shared))
+        (http, https) = (own(listeners.publicHTTP), own(listeners.publicHTTPS))
+        (media, mediaTCP) = (own(listeners.media), own(listeners.mediaTCP))
     }
 }
