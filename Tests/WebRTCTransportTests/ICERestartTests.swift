@@ -61,6 +61,17 @@ struct ICERestartTests {
         #expect(try patch(Self.restart, ifMatch: "*").status == .noContent)
     }
 
+    @Test func `our own ufrag is trickle too, candidate by candidate, as VDO.Ninja's player sends it`() throws {
+        let own = try #require(entry.transport.newestCredentials)
+        let body = [
+            "a=ice-ufrag:\(own.ufrag)", "a=ice-pwd:\(String(decoding: own.password, as: UTF8.self))", "m=audio 9 RTP/AVP 0",
+            "a=mid:0", "a=candidate:3471623853 1 udp 2122194687 198.51.100.1 61765 typ host generation 0 ufrag EsAw network-id 2",
+            "a=end-of-candidates",
+        ].map { $0 + "\r\n" }.joined()
+        for _ in 0..<3 { #expect(try patch(body, ifMatch: own.etag).status == .noContent) }
+        #expect(entry.transport.credentials == [own])
+    }
+
     @Test(arguments: [
         (restart, "\"another\"", type, RefusalCode.preconditionFailed), (trickle, "\"another\"", type, .preconditionFailed),
         (restart, "*", "application/sdp", .unsupportedContentType), ("a=ice-ufrag:other\r\n", "*", type, .malformedFragment),

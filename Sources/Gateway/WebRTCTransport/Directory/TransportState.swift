@@ -111,7 +111,14 @@ public final class TransportState: Sendable {
         content.withLock { $0.credentials.first { $0.ufrag == ufrag }?.password }
     }
 
-    var remoteUfrag: String { content.withLock { $0.remoteUfrag } }
+    /// Whether a fragment with this ufrag belongs to an ICE session that there is, and restarts nothing. It may be ours too:
+    /// VDO.Ninja's player takes it from the answer.
+    func knows(ufrag: String) -> Bool {
+        content.withLock { content in
+            content.remoteUfrag == ufrag || content.credentials.contains { $0.ufrag.description == ufrag }
+        }
+    }
+
     var credentials: [ICECredentials] { content.withLock { $0.credentials } }
     var newestCredentials: ICECredentials? { content.withLock { $0.credentials.last } }
 

@@ -25,9 +25,8 @@ extension TransportContext {
         do throws(SDPError) {
             fragment = try SDPFragment(parsing: request.body)
         } catch { throw Refusal(.malformedFragment, sentence: "The SDP fragment is malformed: \(error).") }
-        let isRestart = fragment.iceUfrag != nil && fragment.iceUfrag != entry.transport.remoteUfrag
         try checkPrecondition(request, entry)
-        if isRestart { return try restart(fragment, entry) }
+        if let ufrag = fragment.iceUfrag, !entry.transport.knows(ufrag: ufrag) { return try restart(fragment, entry) }
         // Trickle: as lite agent we wait for checks and need no candidate; unusable ones would be dropped silently anyway.
         return HTTPResponse(.noContent)
     }
