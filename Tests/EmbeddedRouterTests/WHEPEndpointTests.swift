@@ -86,6 +86,8 @@ struct WHEPEndpointTests {
             try answer("PATCH \(session)", body: "a=end-of-candidates\r\n", token: token, fields: fields)
         }
         #expect(try patch(nil).hasPrefix("HTTP/1.1 401 "))
+        let json = try answer("PATCH \(session)", body: #"{"candidate":"","sdpMid":"0"}"#, token: nil, fields: fields)
+        #expect(json.hasPrefix("HTTP/1.1 400 SD-1127: "), "which react-native-whip-whep survives")
         #expect(try patch("bad").hasPrefix("HTTP/1.1 403 "))
         let trickle = try patch("good")
         #expect(trickle.hasPrefix("HTTP/1.1 204 ") && !trickle.contains("ETag:"))

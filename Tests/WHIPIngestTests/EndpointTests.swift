@@ -225,6 +225,34 @@ struct EndpointTests {
         #expect(gateway.request(.patch, location, headers: headers, body: Array(Self.restart.utf8)).status == .preconditionFailed)
     }
 
+    /// As react-native-whip-whep 0.7.1 writes one, without its token.
+    static let jsonCandidate =
+        #"{"candidate":"candidate:842163049 1 udp 1677729535 203.0.113.7 46154 typ srflx raddr 0.0.0.0 rport 0 generation 0 "#
+        + #"ufrag 4ZcD network-id 1","sdpMLineIndex":0,"sdpMid":"0","usernameFragment":"4ZcD"}"#
+
+    @Test func `18: a candidate as JSON is no fragment, with a token or without: at a 401 its client would give up`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        let location = gateway.post(Self.offer, token: "alice").headers["Location"] ?? ""
+        for token in [nil, "Bearer alice"] {
+            var headers: HTTPHeaders = ["Content-Type": "application/trickle-ice-sdpfrag"]
+            headers["Authorization"] = token
+            let response = gateway.request(.patch, location, headers: headers, body: Array(Self.jsonCandidate.utf8))
+            #expect(response.status.code == 400 && response.reason?.hasPrefix("SD-1127: ") == true)
+        }
+        #expect(gateway.request(.patch, location, body: Array(Self.trickle.utf8)).status == .unauthorized)
+    }
+
+    @Test func `32: a token that came by the Basic scheme is told so`() throws {
+        let gateway = try TestGateway()
+        defer { gateway.stop() }
+        // esp-webrtc-solution's default.
+        let headers: HTTPHeaders = ["Content-Type": "application/sdp", "Authorization": "Basic dXNlcm5hbWU6cGFzc3dvcmQ="]
+        let response = gateway.request(.post, "/whip", headers: headers, body: Array(Self.offer.utf8))
+        #expect(response.status == .unauthorized && response.headers["WWW-Authenticate"] == #"Bearer realm="stagedoor""#)
+        #expect(response.reason?.hasPrefix("SD-1120: The token came by the Basic scheme") == true)
+    }
+
     @Test func `27, 31: DELETE answers 200 whatever If-Match says, and wants the session's own token`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

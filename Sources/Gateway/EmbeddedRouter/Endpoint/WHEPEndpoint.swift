@@ -158,7 +158,7 @@ public final class WHEPEndpoint {
 
     private func find(_ request: HTTPRequest, _ id: String) throws(Refusal) -> SubscriberEntry {
         guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
-        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
+        guard let token = request.presentedToken else { throw request.refusalWithoutToken }
         guard let entry = context.entries[id] else { throw Refusal(.unknownSession) }
         guard entry.transport.belongs(to: token) else { throw Refusal(.foreignSession) }
         // Many pages behind one address ask for their layers without keeping newcomers out.

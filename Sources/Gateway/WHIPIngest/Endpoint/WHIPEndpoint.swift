@@ -174,7 +174,7 @@ public final class WHIPEndpoint {
     /// - Parameter orEnded: whether a session that ended within the last minute will do as well.
     private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
         guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
-        guard let token = request.presentedToken else { return .failure(Refusal(.missingToken)) }
+        guard let token = request.presentedToken else { return .failure(request.refusalWithoutToken) }
         let ended = orEnded ? context.directory.justFinishedEntry(id: id, at: loop.now) : nil
         guard let entry = context.directory.entry(id: id) ?? ended else { return .failure(Refusal(.unknownSession)) }
         guard entry.transport.belongs(to: token) else {

@@ -14,7 +14,7 @@ extension TransportContext {
     /// - Throws: what such a request is refused for.
     public func checkPassedOn(_ request: HTTPRequest, _ id: String) throws(Refusal) {
         guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
-        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
+        guard let token = request.presentedToken else { throw request.refusalWithoutToken }
         guard SessionIdentifier.isSealed(id, for: token, key: configuration.sessionKey) else { throw Refusal(.foreignSession) }
     }
 }

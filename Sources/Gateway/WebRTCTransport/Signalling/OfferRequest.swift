@@ -19,7 +19,7 @@ public struct OfferRequest: Sendable {
         guard rates.allows(request.source.ip, now: now) else { throw Refusal(.tooManyRequests) }
         guard request.contentType?.matches("application/sdp") == true else { throw Refusal(.unsupportedContentType) }
         guard request.body.count <= SessionDescription.maximumByteCount else { throw Refusal(.bodyTooLarge) }
-        guard let token = request.presentedToken else { throw Refusal(.missingToken) }
+        guard let token = request.presentedToken else { throw request.refusalWithoutToken }
         (self.token, body, source, pathPrefix) = (token, request.body, request.source, request.pathPrefix)
     }
 

@@ -31,3 +31,18 @@ extension Refusal {
         return #"Bearer realm="stagedoor", error="invalid_token", error_description="\#(words)""#
     }
 }
+
+extension HTTPRequest {
+    /// What a request that shows no bearer token is refused for.
+    public var refusalWithoutToken: Refusal {
+        if method == .patch, body.first == UInt8(ascii: "{") {
+            // React Native's react-native-whip-whep sends each candidate so. It gives up at a 401, and goes on at a 400.
+            return Refusal(
+                .malformedFragment, sentence: "The SDP fragment is malformed: it is JSON, and shows no token of the session.")
+        }
+        guard headers["Authorization"]?.utf8.starts(with: "Basic ".utf8) == true else { return Refusal(.missingToken) }
+        return Refusal(
+            .missingToken,
+            sentence: "The token came by the Basic scheme: have the encoder send it by Bearer (Authorization: Bearer TOKEN).")
+    }
+}
