@@ -79,6 +79,16 @@ struct ConsoleSessionsTests {
         #expect(answer.headers["Set-Cookie"] == nil)
     }
 
+    /// As nginx does unless it is told otherwise: it names the server that it passes the request to.
+    @Test func `who signed for another Host is told of it`() throws {
+        let bench = try Self.bench()
+        var headers = try Self.signed(at: bench.plane.wallNow())
+        headers["Host"] = "127.0.0.1:9000"
+        let answer = try #require(bench.plane.consoleSession(Self.request(.post, Self.path, headers)))
+        #expect(answer.status == .forbidden && answer.headers["x-amzn-ErrorType"] == "InvalidSignatureException")
+        #expect(try JSONValue(parsing: answer.body)["message"]?.string?.contains("keeps Host") == true)
+    }
+
     @Test(arguments: [
         ("Origin", "http://attacker.example"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
         ("Host", "attacker.example"),

@@ -149,7 +149,11 @@ extension APIError {
                 )
             case .skewed: ("InvalidSignatureException", "The signature's time is over 5 minutes off: set the clock.")
             case .unsigned(let what): ("InvalidSignatureException", "The signature does not cover the \(what).")
-            case .mismatch: ("InvalidSignatureException", "The signature is wrong: check the secret access key.")
+            case .mismatch:
+                (
+                    "InvalidSignatureException",
+                    "The signature is wrong: check the secret access key, and that a proxy on the way keeps Host and path."
+                )
             }
         self.init(type: type, status: 403, message: words)
     }
