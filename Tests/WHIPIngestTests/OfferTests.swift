@@ -145,6 +145,24 @@ struct OfferTests {
         #expect(refusal?.code == .tooManyLayers)
     }
 
+    /// No rtcp-fb, no msid, ICE and DTLS told for the session.
+    @Test func `RootEncoder's offer is taken`() throws {
+        let lines = [
+            "v=0", "o=rtc 86400123456789 86400123456789 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 1 0",
+            "a=msid-semantic:WMS *", "a=setup:actpass", "a=ice-ufrag:1x2k9v7q3m5ab", "a=ice-pwd:3hq8v1n5kd0c7rjt2m9abuep64",
+            "a=ice-options:trickle", "a=fingerprint:sha-256 " + Array(repeating: "5C", count: 32).joined(separator: ":"),
+            "m=video 9 UDP/TLS/RTP/SAVPF 97", "a=rtpmap:97 H264/90000",
+            "a=fmtp:97 packetization-mode=1; sprop-parameter-sets=Z0LAH9oBQBboBtChNQ==,aM4G4g==; profile-level-id=42c01f",
+            "a=sendonly", "a=mid:1", "a=rtcp-mux", "a=ssrc:2711490210 cname:RootEncoder",
+            "m=audio 9 UDP/TLS/RTP/SAVPF 96", "a=rtpmap:96 OPUS/48000/2",
+            "a=fmtp:96 sprop-stereo=1; sprop-maxcapturerate=48000", "a=sendonly", "a=mid:0", "a=rtcp-mux",
+            "a=ssrc:1650031717 cname:RootEncoder",
+        ]
+        let text = lines.map { $0 + "\r\n" }.joined()
+        let accepted = try AcceptedOffer(negotiating: try SessionDescription(parsing: Array(text.utf8), endings: .crlf))
+        #expect(accepted.video.payloadType == 97 && accepted.audio?.payloadType == 96 && !accepted.peer.isDTLSClient)
+    }
+
     @Test func `ffmpeg's passive offer makes us DTLS client`() throws {
         #expect(try Self.accepted("ffmpeg-9.0.2").peer.isDTLSClient)
         #expect(try !Self.accepted("ffmpeg-9.0.2-dtls_active").peer.isDTLSClient)

@@ -14,6 +14,7 @@ struct SessionStoryTests {
 
     struct Example: Sendable, CustomTestStringConvertible {
         var steps: [Step]
+        var checks = 2
         var rejectedChecks = 0
         var seconds: Int64
         var end: SessionEnd
@@ -40,6 +41,10 @@ struct SessionStoryTests {
         Example(
             steps: [.firstCheck], seconds: 15, end: .connectionLost,
             verdict: "Within 15.0 s connectivity checks arrived but no DTLS ClientHello followed: do answers reach the client?"),
+        Example(
+            steps: [.firstCheck], checks: 1, seconds: 5, end: .closed,
+            verdict: "The publisher ended the session after 5.0 s: one connectivity check arrived, then neither another nor a "
+                + "DTLS ClientHello: does the client wait for the gateway's, which sends none?"),
         Example(
             steps: [.firstCheck, .claimed], seconds: 10, end: .connectionLost,
             verdict: "Within 10.0 s the DTLS handshake began and was not finished."),
@@ -69,7 +74,7 @@ struct SessionStoryTests {
         var story = SessionStory()
         story.note(.posted, at: WallTime(nanosecondsSince1970: 0))
         for step in example.steps { story.note(step, at: WallTime(nanosecondsSince1970: 1_000_000)) }
-        story.rejectedChecks = example.rejectedChecks
+        (story.checks, story.rejectedChecks) = (example.checks, example.rejectedChecks)
         story.end(at: WallTime(nanosecondsSince1970: example.seconds * 1_000_000_000), example.end, advertised: Self.address)
         #expect(story.verdict == example.verdict)
         #expect(story.entries.map(\.step) == [.posted] + example.steps + [.ended])

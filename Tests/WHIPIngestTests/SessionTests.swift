@@ -194,6 +194,19 @@ struct SessionTests {
         #expect(eventually { gateway.exposition.contains(counted) })
     }
 
+    /// RootEncoder 2.8.0 sends one, and waits for the server's own and for its ClientHello.
+    @Test(arguments: [(1, "one connectivity check arrived, then"), (2, "connectivity checks arrived but no DTLS ClientHello")])
+    func `a session that no DTLS follows says so, and whether its client asked again`(_ checks: Int, _ fact: String) throws {
+        let gateway = try TestGateway { $0.whip.pendingTimeout = .seconds(2) }
+        defer { gateway.stop() }
+        let client = try TestClient(token: "waiting")
+        #expect(client.post(to: gateway) == 201)
+        for _ in 0..<checks { client.check(useCandidate: false) }
+        #expect(eventually { !gateway.context.directory.recentlyFinished.isEmpty })
+        let verdict = gateway.context.directory.recentlyFinished[0].story.verdict ?? ""
+        #expect(verdict.contains(fact), "\(verdict)")
+    }
+
     @Test func `a client that ends its session at once is not told of an address that cannot be reached`() throws {
         let gateway = try TestGateway()
         defer { gateway.stop() }

@@ -85,7 +85,9 @@ extension SessionEntry: TransportEntry {
 
     public func reached(_ step: TransportStep, peer: SocketAddress) {
         switch step {
-        case .checked: note(.firstCheck, peer: peer)
+        case .checked:
+            content.withLock { $0.story.checks += 1 }
+            note(.firstCheck, peer: peer)
         case .claimed:
             context.directory.noLongerPending(self)
             note(.claimed, peer: peer)
