@@ -30,27 +30,28 @@ struct LayerReception {
 
     /// Finds where an IDR picture begins, which alone makes a keyframe; keeps parameter sets.
     /// - Parameter follows: of a first slice, whether the packet before it has come, which may hold the unit's parameter sets.
-    mutating func noteKeyframe(
-        _ inspection: PayloadInspection, in received: inout ReceivedPacket, follows: Bool, at now: MonotonicTime
-    ) {
+    mutating func take(
+        _ inspection: PayloadInspection, of received: ReceivedPacket, follows: Bool, at now: MonotonicTime
+    ) -> PicturePart {
+        var part = PicturePart(inspection)
         let timestamp = received.packet.timestamp
-        if inspection.hasParameterSet { received.hasNewFormat = parameterSets.note(inspection) }
+        if inspection.hasParameterSet { part.hasNewFormat = parameterSets.note(inspection) }
         if unsafe inspection.sequenceSet != nil, !received.isLate || timestamp > setsTimestamp ?? .min {
             setsTimestamp = timestamp
         }
-        received.hasIDR = inspection.hasIDR
         // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes
         // again. What is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
         guard inspection.isOfIDR, !received.isLate, timestamp != keyframeTimestamp else {
             // Also who sends what comes late hears requests.
             if inspection.hasIDR { keyframes.keyframeCame(at: now, isAnswer: false) }
-            return
+            return part
         }
         keyframeTimestamp = timestamp
         if !isDecodable { noteUndecodable(at: now) }
         // Whoever begins here without the sets decodes nothing until the next one, which is still wanted.
-        received.startsKeyframe = setsTimestamp == timestamp || follows
-        keyframes.keyframeCame(at: now, isAnswer: received.startsKeyframe)
+        part.startsKeyframe = setsTimestamp == timestamp || follows
+        keyframes.keyframeCame(at: now, isAnswer: part.startsKeyframe)
+        return part
     }
 
     private mutating func noteUndecodable(at now: MonotonicTime) {

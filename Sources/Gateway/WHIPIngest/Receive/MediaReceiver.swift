@@ -92,21 +92,26 @@ final class MediaReceiver {
         if case .late(let wasAsked) = received.arrival { noteLate(wasAsked: wasAsked) }
         if received.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
-        let publication = outlet.publication
-        if let size = received.pictureSize { note(size, of: received.track, in: publication, at: now) }
-        if received.replacesFeed { startAnew(publication) }
-        if received.hasNewFormat, let format = reception.layers[Int(received.track.layer)].format {
-            publication.setFormat(format, of: received.track)
-        }
-        guard received.goesOn else {
-            countUnforwarded(received, in: publication.counters)
+        if let size = received.picture.size { note(size, of: received.track, in: outlet.publication, at: now) }
+        if received.replacesFeed { startAnew(outlet.publication) }
+        switch received.fate {
+        case .dropped: return .nothing
+        case .counted:
+            count(received, in: outlet.publication.counters)
             return .nothing
+        case .forwarded: return forward(received, to: outlet, at: now)
         }
-        if received.hasIDR { reception.sawIDR() }
-        let track = received.track
+    }
+
+    private func forward(_ received: ReceivedPacket, to outlet: Outlet, at now: MonotonicTime) -> Outcome {
+        let (track, publication) = (received.track, outlet.publication)
+        if received.picture.hasNewFormat, let format = reception.layers[Int(track.layer)].format {
+            publication.setFormat(format, of: track)
+        }
+        if received.picture.hasIDR { reception.sawIDR() }
         // The others of a picture came no sooner than its first: they tell nothing new of the publisher's clock.
         if received.startsTimestamp { publication.timeline.observe(received.packet.timestamp, of: track, arrival: now) }
-        // The contract judges every packet that goes on, once, however late or by RTX it came.
+        // The contract judges every packet that is forwarded, once, however late or by RTX it came.
         if let inspector = outlet.inspector, let refusal = inspect(received.packet, of: track, by: inspector, at: now) {
             return .refused(refusal)
         }
@@ -142,11 +147,10 @@ final class MediaReceiver {
         publication?.counters.recovered.add(1)
     }
 
-    /// Of a source that does not go on; what goes on is counted with its run.
-    private func countUnforwarded(_ received: ReceivedPacket, in counters: PublishCounters) {
-        let payload = unsafe received.packet.payload
-        guard !received.isTooLate, unsafe !payload.isEmpty else { return }
-        counters[received.track].count(byteCount: payload.count, endsFrame: received.packet.endsFrame(of: received.track))
+    /// What is not forwarded; the rest is counted with its run.
+    private func count(_ received: ReceivedPacket, in counters: PublishCounters) {
+        counters[received.track].count(
+            byteCount: received.packet.payloadByteCount, endsFrame: received.packet.endsFrame(of: received.track))
     }
 
     /// The encoder began anew: the sinks' numbers do too.
@@ -161,22 +165,23 @@ final class MediaReceiver {
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
         noteChannels(of: received)
-        guard received.part == .sets || setsWait, received.track.kind == .video else {
-            return .gathered(isFirst: add(received.packet, of: received.track, received.startsKeyframe, at: now))
+        let picture = received.picture
+        guard picture.content == .sets || setsWait, received.track.kind == .video else {
+            return .gathered(isFirst: add(received.packet, of: received.track, picture.startsKeyframe, at: now))
         }
         return gatherBehindSets(received, at: now)
     }
 
     /// Parameter sets, and what follows them, wait for the slice behind them.
     private func gatherBehindSets(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
-        let (packet, track) = (received.packet, received.track)
+        let (packet, track, picture) = (received.packet, received.track, received.picture)
         let sets = waitingSets[Int(track.layer)]
         if let timestamp = sets.packets.first?.timestamp, timestamp != packet.timestamp {
             // It is of a picture before the one that waits.
-            if received.isLate { return .gathered(isFirst: add(packet, of: track, received.startsKeyframe, at: now)) }
-            if received.part == .sets { _ = release(sets, of: track, startsKeyframe: false, at: now) }
+            if received.isLate { return .gathered(isFirst: add(packet, of: track, picture.startsKeyframe, at: now)) }
+            if picture.content == .sets { _ = release(sets, of: track, startsKeyframe: false, at: now) }
         }
-        if received.part == .sets || received.part == .other && !sets.isEmpty {
+        if picture.content == .sets || picture.content == .other && !sets.isEmpty {
             // What was kept before may be gathered still.
             if sets.isEmpty { handOver() }
             if sets.keep(packet) {
@@ -184,8 +189,8 @@ final class MediaReceiver {
                 return .nothing
             }
         }
-        let startsItself = sets.isEmpty && received.startsKeyframe
-        var isFirst = release(sets, of: track, startsKeyframe: received.startsKeyframe, at: now)
+        let startsItself = sets.isEmpty && picture.startsKeyframe
+        var isFirst = release(sets, of: track, startsKeyframe: picture.startsKeyframe, at: now)
         setsWait = waitingSets.contains { !$0.isEmpty }
         if add(packet, of: track, startsItself, at: now) { isFirst = true }
         return .gathered(isFirst: isFirst)

@@ -83,38 +83,46 @@ struct PacketReception {
         _ payload: UnsafeRawBufferPointer, of index: Int, _ number: UInt16, _ header: RTPHeader, isRetransmission: Bool,
         at now: MonotonicTime
     ) -> ReceivedPacket? {
-        let track = sources[index].track
         guard let unwrapped = sources[index].take(number, header.timestamp, isRetransmission: isRetransmission, at: now)
         else { return nil }
         let packet = unsafe MediaPacket(
             sequenceNumber: unwrapped.sequenceNumber, timestamp: unwrapped.timestamp, marker: header.marker, payload: payload)
-        var received = ReceivedPacket(packet: packet, track: track, arrival: unwrapped.arrival)
-        guard !received.isTooLate, unsafe !payload.isEmpty else { return received }
-        if track.kind == .video {
-            admitVideo(&received, from: index, at: now)
-        } else if audio.takes(from: index, &received) {
-            received.mayStartPublish = !gate.isOpen
-            audio.goesOn(&received)
-        }
+        var received = ReceivedPacket(packet: packet, track: sources[index].track, arrival: unwrapped.arrival)
+        received.fate = fate(of: &received, from: index, at: now)
         return received
     }
 
-    private mutating func admitVideo(_ received: inout ReceivedPacket, from index: Int, at now: MonotonicTime) {
-        let layer = Int(received.track.layer)
-        guard layers[layer].feed.takes(from: index, &received) else { return }
+    /// What becomes of a packet; what it brings is noted in it.
+    private mutating func fate(
+        of received: inout ReceivedPacket, from index: Int, at now: MonotonicTime
+    ) -> ReceivedPacket.Fate {
+        guard received.arrival != .tooLate, unsafe !received.packet.payload.isEmpty else { return .dropped }
+        let (layer, isVideo) = (Int(received.track.layer), received.track.kind == .video)
+        switch isVideo ? layers[layer].feed.heard(from: index) : audio.heard(from: index) {
+        case .former: return .counted
+        case .newer: received.replacesFeed = true
+        case .current: break
+        }
+        if isVideo, !read(&received, from: index, at: now) { return .counted }
+        let timestamp = received.packet.timestamp
+        received.startsTimestamp = isVideo ? layers[layer].feed.forwarded(timestamp) : audio.forwarded(timestamp)
+        received.mayStartPublish = !gate.isOpen
+        return .forwarded
+    }
+
+    /// Looks into a packet of video, and cuts off what cannot be read.
+    /// - Returns: false where that is all of it.
+    private mutating func read(_ received: inout ReceivedPacket, from index: Int, at now: MonotonicTime) -> Bool {
         unsafe found.find(inPayload: received.packet.payload)
         if found.isMalformed {
             received.isMalformed = true
-            guard !found.isUnreadable else { return }
+            guard !found.isUnreadable else { return false }
             unsafe received.packet.payload = unsafe UnsafeRawBufferPointer(rebasing: received.packet.payload[..<found.endOffset])
         }
         let inspection = PayloadInspection(found)
-        received.pictureSize = inspection.pictureSize
-        received.part = unsafe inspection.hasSlice ? .slice : inspection.sequenceSet != nil ? .sets : .other
         let follows = inspection.hasIDR && !sources[index].losses.isMissing(received.packet.sequenceNumber - 1)
-        layers[layer].noteKeyframe(inspection, in: &received, follows: follows, at: now)
-        received.mayStartPublish = !gate.isOpen
-        layers[layer].feed.goesOn(&received)
+        received.picture = layers[Int(received.track.layer)].take(inspection, of: received, follows: follows, at: now)
+        return true
     }
 
     /// What the offer calls a layer; empty without simulcast.
@@ -143,7 +151,7 @@ struct PacketReception {
         let mediaTime = received.packet.timestamp
         guard received.track.kind == .video else { return gate.audioForwarded(mediaTime: mediaTime) }
         let isDecodable = layers[Int(received.track.layer)].isDecodable
-        return gate.videoForwarded(isDecodableIDR: received.startsKeyframe && isDecodable, mediaTime: mediaTime)
+        return gate.videoForwarded(isDecodableIDR: received.picture.startsKeyframe && isDecodable, mediaTime: mediaTime)
     }
 }
 
@@ -177,7 +185,7 @@ extension PacketReception {
     }
 }
 
-/// Which source is which track (RFC 8843 §9.2, RFC 8852): by the offer, else by RID, MID or payload type.
+/// Which source is which track (RFC 8843 §9.2, RFC 8852): by the offer, else by payload type, and with simulcast RID.
 extension PacketReception {
     /// The sources that the offer names.
     fileprivate mutating func announceSources() {

@@ -1,46 +1,37 @@
-import H264
 import StageHub
 import Wire
 
-/// A packet that was received, with what is to be done about it.
+/// A packet that was received, and what becomes of it.
 struct ReceivedPacket {
-    /// What there is of a picture in a packet of video.
-    enum Part {
-        case slice
-        /// A sequence parameter set, and no slice.
-        case sets
-        /// SEI messages and the like.
-        case other
+    enum Fate {
+        /// Nothing more: it came too late, or is empty.
+        case dropped
+        /// It is counted, and goes no further: a newer source feeds its track, or nothing of it can be read.
+        case counted
+        /// The contract judges it, and it goes to the hub.
+        case forwarded
     }
 
     var packet: MediaPacket
     /// Its source's; with simulcast the layer.
     let track: TrackID
     let arrival: LossTracker.Arrival
-    /// In time, not empty, and of the source that feeds its track.
-    fileprivate(set) var goesOn = false
+    var fate = Fate.dropped
     /// From a newer source than the one before: the sinks' numbers begin anew too.
-    fileprivate(set) var replacesFeed = false
-    /// No packet of this timestamp went on right before it.
-    fileprivate(set) var startsTimestamp = false
+    var replacesFeed = false
     /// Video whose payload could not be read, or only its beginning: no more of it goes on.
     var isMalformed = false
-    var part = Part.other
-    /// The first slice of an IDR picture is in it, or what came of that first; with what stands before it a decoder can start.
-    var startsKeyframe = false
-    var hasIDR = false
-    /// The parameter sets describe another format than before.
-    var hasNewFormat = false
-    /// It goes on before the publish has really started.
+    /// No packet of this timestamp was forwarded right before it.
+    var startsTimestamp = false
+    /// It is forwarded before the publish has really started.
     var mayStartPublish = false
-    /// Of the layer, when the packet brought its SPS.
-    var pictureSize: PictureSize?
+    /// Nothing where it is audio.
+    var picture = PicturePart()
 
     init(packet: MediaPacket, track: TrackID, arrival: LossTracker.Arrival) {
         (self.packet, self.track, self.arrival) = (packet, track, arrival)
     }
 
-    var isTooLate: Bool { arrival == .tooLate }
     var isLate: Bool { if case .late = arrival { true } else { false } }
 }
 
@@ -51,26 +42,37 @@ extension MediaPacket {
 
 /// Which source feeds a track. An encoder that began anew has a new one.
 struct TrackFeed {
-    /// By its place among the sources.
-    private var source: Int?
-    private var lastTimestamp: Int64?
-
-    /// Whether packets of a source go on; a newer one takes over.
-    mutating func takes(from index: Int, _ received: inout ReceivedPacket) -> Bool {
-        guard let source, source != index else {
-            source = index
-            return true
-        }
-        guard index > source else { return false }
-        self.source = index
-        received.replacesFeed = true
-        return true
+    /// What a source is to the track.
+    enum Standing {
+        /// It feeds it.
+        case current
+        /// It feeds it from now on, in place of an older one.
+        case newer
+        /// It fed it before another one.
+        case former
     }
 
-    mutating func goesOn(_ received: inout ReceivedPacket) {
-        received.goesOn = true
-        received.startsTimestamp = received.replacesFeed || lastTimestamp != received.packet.timestamp
-        lastTimestamp = received.packet.timestamp
+    /// By its place among the sources.
+    private var source: Int?
+    /// Nil before the source's first packet was forwarded.
+    private var lastTimestamp: Int64?
+
+    /// Something came from a source that is this track's.
+    mutating func heard(from index: Int) -> Standing {
+        guard let source, source != index else {
+            source = index
+            return .current
+        }
+        guard index > source else { return .former }
+        (self.source, lastTimestamp) = (index, nil)
+        return .newer
+    }
+
+    /// A packet is forwarded.
+    /// - Returns: whether none of its timestamp was right before it.
+    mutating func forwarded(_ timestamp: Int64) -> Bool {
+        defer { lastTimestamp = timestamp }
+        return lastTimestamp != timestamp
     }
 }
 

@@ -1,0 +1,52 @@
+import SDP
+import TestSupport
+import Testing
+import Wire
+
+@testable import WHIPIngest
+
+@Suite("Packet reception")
+struct PacketReceptionTests {
+    /// The source that the offer names.
+    private static let first: UInt32 = 4_005_686_104
+    /// That of an encoder that began anew.
+    private static let second: UInt32 = 77
+
+    private struct Case {
+        var source: UInt32
+        var number: UInt16
+        var payload: [UInt8]
+        /// In milliseconds.
+        var time: Int64 = 0
+        /// Nil where nothing is received.
+        var fate: ReceivedPacket.Fate?
+    }
+
+    private static let cases = [
+        Case(source: first, number: 7, payload: [0x65, 1], fate: .forwarded),
+        Case(source: first, number: 7, payload: [0x65, 1], fate: nil),
+        Case(source: first, number: 8, payload: [], fate: .dropped),
+        // An aggregate whose first length is beyond its end.
+        Case(source: first, number: 9, payload: [0x78, 0xFF, 0xFF, 0x41], fate: .counted),
+        Case(source: second, number: 500, payload: [0x65, 1], fate: .forwarded),
+        Case(source: first, number: 10, payload: [0x41, 1], fate: .counted),
+        Case(source: second, number: 502, payload: [0x41, 1], fate: .forwarded),
+        Case(source: second, number: 501, payload: [0x41, 1], time: 600, fate: .dropped),
+    ]
+
+    @Test func `says of each packet what becomes of it`() throws {
+        let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("obs-32.2.2-ldc0.21.0").body))
+        var reception = PacketReception(offer: offer)
+        for item in Self.cases {
+            var writer = ByteWriter()
+            writer.write(contentsOf: [0x80, 96])
+            writer.write(item.number)
+            writer.write(UInt32(item.number) * 3_000)
+            writer.write(item.source)
+            let now = MonotonicTime(nanoseconds: 9_000_000_000 + item.time * 1_000_000)
+            let received = (writer.bytes + item.payload).withUnsafeBytes { reception.receive($0, at: now) }
+            #expect(received?.fate == item.fate, "packet \(item.number) of \(item.source)")
+            #expect(received?.replacesFeed ?? false == (item.number == 500))
+        }
+    }
+}
