@@ -1,7 +1,5 @@
 import GatewayMetrics
-import H264
 import MediaContract
-import Opus
 import RTCP
 import RTP
 import Refusals
@@ -26,24 +24,12 @@ final class MediaReceiver {
     private var videoFlow = TrackFlow(at: .zero)
     private var audioFlow = TrackFlow(at: .zero)
     /// Where media flows while the lease is ours.
-    private var outlet: Outlet?
+    private var outlet: MediaOutlet?
     private var gathered: GatheredRun
     /// By layer.
     private let waitingSets: [WaitingParameterSets]
     /// Whether packets wait in any of them. Asked with every packet.
     private var setsWait = false
-
-    /// One object, so that a packet finds all of it in one access.
-    private final class Outlet {
-        let publication: Publication
-        let inspector: ContractSession?
-        /// Its audio is described as stereo.
-        var isStereo: Bool
-
-        init(_ publication: Publication, _ inspector: ContractSession?, isStereo: Bool) {
-            (self.publication, self.inspector, self.isStereo) = (publication, inspector, isStereo)
-        }
-    }
 
     /// - Parameter room: its worker's.
     init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics, room: RunRoom = RunRoom()) {
@@ -56,7 +42,7 @@ final class MediaReceiver {
 
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: ContractSession?, at now: MonotonicTime) {
-        outlet = Outlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
+        outlet = MediaOutlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         // Parameter sets may have come while somebody else had the lease; the same ones again are no news.
         for (place, layer) in reception.layers.enumerated() {
@@ -92,18 +78,20 @@ final class MediaReceiver {
         if case .late(let wasAsked) = received.arrival { noteLate(wasAsked: wasAsked) }
         if received.isMalformed { metrics.malformed.increment() }
         guard let outlet else { return .nothing }
-        if let size = received.picture.size { note(size, of: received.track, in: outlet.publication, at: now) }
+        if let size = received.picture.size {
+            outlet.note(size, of: received.track, rid: reception.rid(of: received.track), at: now)
+        }
         if received.replacesFeed { startAnew(outlet.publication) }
         switch received.fate {
         case .dropped: return .nothing
         case .counted:
-            count(received, in: outlet.publication.counters)
+            outlet.count(received)
             return .nothing
         case .forwarded: return forward(received, to: outlet, at: now)
         }
     }
 
-    private func forward(_ received: ReceivedPacket, to outlet: Outlet, at now: MonotonicTime) -> Outcome {
+    private func forward(_ received: ReceivedPacket, to outlet: MediaOutlet, at now: MonotonicTime) -> Outcome {
         let (track, publication) = (received.track, outlet.publication)
         if received.picture.hasNewFormat, let format = reception.layers[Int(track.layer)].format {
             publication.setFormat(format, of: track)
@@ -116,17 +104,9 @@ final class MediaReceiver {
             return .refused(refusal)
         }
         if received.mayStartPublish { reception.forwarded(received) }
+        outlet.noteChannels(of: received)
         return gather(received, at: now)
     }
-
-    private func note(_ size: PictureSize, of track: TrackID, in publication: Publication, at now: MonotonicTime) {
-        publication.setPictureSize(
-            width: size.width, height: size.height, of: track, rid: reception.rid(of: track), at: now)
-        nameLayers(of: publication)
-    }
-
-    /// For the contract's sentences.
-    private func nameLayers(of publication: Publication) { outlet?.inspector?.layerNames = publication.layerNames }
 
     private func inspect(
         _ packet: MediaPacket, of track: TrackID, by inspector: ContractSession, at now: MonotonicTime
@@ -147,12 +127,6 @@ final class MediaReceiver {
         publication?.counters.recovered.add(1)
     }
 
-    /// What is not forwarded; the rest is counted with its run.
-    private func count(_ received: ReceivedPacket, in counters: PublishCounters) {
-        counters[received.track].count(
-            byteCount: received.packet.payloadByteCount, endsFrame: received.packet.endsFrame(of: received.track))
-    }
-
     /// The encoder began anew: the sinks' numbers do too.
     private func startAnew(_ publication: Publication) {
         handOver()
@@ -164,7 +138,6 @@ final class MediaReceiver {
     // MARK: - Runs
 
     private func gather(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
-        noteChannels(of: received)
         let picture = received.picture
         guard picture.content == .sets || setsWait, received.track.kind == .video else {
             return .gathered(isFirst: add(received.packet, of: received.track, picture.startsKeyframe, at: now))
@@ -221,16 +194,6 @@ final class MediaReceiver {
         }
         if placement == .first { unmute(track, startsKeyframe: startsKeyframe, at: now) }
         return placement == .first
-    }
-
-    /// Offers may leave out that Opus is stereo (RFC 7587 §6.1), and who took it for mono would mix it down. A packet of one
-    /// channel proves nothing: encoders send some when both are the same.
-    private func noteChannels(of received: ReceivedPacket) {
-        guard received.track.kind == .audio, let outlet, !outlet.isStereo, let first = unsafe received.packet.payload.first,
-            TOC(first).isStereo
-        else { return }
-        outlet.isStereo = true
-        outlet.publication.setFormat(.opus(isStereo: true), of: .audio)
     }
 
     func flush(for entry: SessionEntry) {
@@ -295,9 +258,9 @@ final class MediaReceiver {
     }
 
     private func secondPassed(at now: MonotonicTime) {
-        guard let publication else { return }
-        publication.tick(at: now)
-        nameLayers(of: publication)
+        guard let outlet else { return }
+        outlet.publication.tick(at: now)
+        outlet.nameLayers()
         noteSilence(at: now)
     }
 
