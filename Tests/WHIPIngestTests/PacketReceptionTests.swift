@@ -1,4 +1,5 @@
 import SDP
+import StageHub
 import TestSupport
 import Testing
 import Wire
@@ -11,6 +12,15 @@ struct PacketReceptionTests {
     private static let first: UInt32 = 4_005_686_104
     /// That of an encoder that began anew.
     private static let second: UInt32 = 77
+
+    private static func packet(_ payloadType: UInt8, of source: UInt32, _ number: UInt16, _ payload: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(contentsOf: [0x80, payloadType])
+        writer.write(number)
+        writer.write(UInt32(number) * 3_000)
+        writer.write(source)
+        return writer.bytes + payload
+    }
 
     private struct Case {
         var source: UInt32
@@ -38,15 +48,25 @@ struct PacketReceptionTests {
         let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("obs-32.2.2-ldc0.21.0").body))
         var reception = PacketReception(offer: offer)
         for item in Self.cases {
-            var writer = ByteWriter()
-            writer.write(contentsOf: [0x80, 96])
-            writer.write(item.number)
-            writer.write(UInt32(item.number) * 3_000)
-            writer.write(item.source)
             let now = MonotonicTime(nanoseconds: 9_000_000_000 + item.time * 1_000_000)
-            let received = (writer.bytes + item.payload).withUnsafeBytes { reception.receive($0, at: now) }
+            let packet = Self.packet(96, of: item.source, item.number, item.payload)
+            let received = packet.withUnsafeBytes { reception.receive($0, at: now) }
             #expect(received?.fate == item.fate, "packet \(item.number) of \(item.source)")
             #expect(received?.replacesFeed ?? false == (item.number == 500))
         }
+    }
+
+    /// Its numbers are the source's: 65,534 in the retransmission, and 0 two packets later.
+    @Test func `a retransmission before the first packet of its source holds back none behind the wrap`() throws {
+        let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("ffmpeg-9.0.2").body))
+        var reception = PacketReception(offer: offer)
+        let packets = [
+            Self.packet(105, of: 1_769_242_989, 1, [0xFF, 0xFE, 0x65, 1]), Self.packet(106, of: 1_769_242_988, 0, [0x41, 1]),
+            Self.packet(106, of: 1_769_242_988, 1, [0x41, 1]),
+        ]
+        let numbers = packets.map { packet in
+            packet.withUnsafeBytes { reception.receive($0, at: .zero)?.packet.sequenceNumber }
+        }
+        #expect(numbers == [65_534, 65_536, 65_537])
     }
 }

@@ -12,18 +12,9 @@ public struct ExtendedSequenceNumber: Sendable {
             self.highest = Int64(sequenceNumber)
             return Int64(sequenceNumber)
         }
-        let extended = peek(sequenceNumber, near: highest)
+        let extended = highest + Int64(Int16(bitPattern: sequenceNumber &- UInt16(truncatingIfNeeded: highest)))
         if extended > highest { self.highest = extended }
         return extended
-    }
-
-    /// The extended number of a 16-bit one that another party wrote (NACK, RR), without moving `highest`.
-    public func extend(_ sequenceNumber: UInt16) -> Int64 {
-        peek(sequenceNumber, near: highest ?? Int64(sequenceNumber))
-    }
-
-    private func peek(_ sequenceNumber: UInt16, near reference: Int64) -> Int64 {
-        reference + Int64(Int16(bitPattern: sequenceNumber &- UInt16(truncatingIfNeeded: reference)))
     }
 }
 

@@ -44,7 +44,7 @@ struct RTPSource {
     /// Takes a packet of this source, however it came.
     /// - Returns: nil for a duplicate, and for another layer's packet.
     mutating func take(_ number: UInt16, _ rtpTime: UInt32, isRetransmission: Bool, at now: MonotonicTime) -> Unwrapped? {
-        let sequenceNumber = isRetransmission ? numbers.extend(number) : numbers.unwrap(number)
+        let sequenceNumber = numbers.unwrap(number)
         isRepeatedByRTX = isRepeatedByRTX || isRetransmission
         let canAnswer = isRetransmission || !isRepeatedByRTX
         let arrival = losses.received(sequenceNumber, timestamp: rtpTime, canAnswer: canAnswer, at: now)
