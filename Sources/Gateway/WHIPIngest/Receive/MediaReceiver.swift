@@ -239,7 +239,7 @@ final class MediaReceiver {
         for case .senderReport(let report) in packets {
             guard let index = reception.index(of: report.ssrc), case .media = reception.sources[index].role else { continue }
             reception.sources[index].statistics.senderReported(report, at: now)
-            guard reception.sources[index].timestamps.last != nil else { continue }
+            guard reception.isFeeding(index) else { continue }
             let timestamp = reception.sources[index].timestamps.extend(report.rtpTimestamp)
             publication?.timeline.publisherReported(
                 ntp: report.ntp, timestamp: timestamp, of: reception.sources[index].track)

@@ -125,6 +125,12 @@ struct PacketReception {
         return true
     }
 
+    /// Whether a source feeds its track, and no newer one does.
+    func isFeeding(_ index: Int) -> Bool {
+        let track = sources[index].track
+        return (track.kind == .video ? layers[Int(track.layer)].feed : audio).source == index
+    }
+
     /// What the offer calls a layer; empty without simulcast.
     func rid(of track: TrackID) -> String {
         let rids = offer.video.rids

@@ -53,7 +53,7 @@ struct TrackFeed {
     }
 
     /// By its place among the sources.
-    private var source: Int?
+    private(set) var source: Int?
     /// Nil before the source's first packet was forwarded.
     private var lastTimestamp: Int64?
 
