@@ -1,6 +1,7 @@
 import Admission
 import GatewayMetrics
 import H264
+import MediaContract
 import RTCP
 import SDP
 import StageHub
@@ -152,6 +153,16 @@ struct MediaReceiverTests {
         #expect(publication.formats[.video] == .h264(sps: sets[0], pps: sets[1]))
         feed(receiver, picture: 1, from: 3, sets + [[0x65, 1]])
         #expect(publication.formats[.video] == .h264(sps: sets[0], pps: sets[1]))
+    }
+
+    @Test func `parameter sets that came before the lease are the contract's, too`() throws {
+        let (receiver, publication) = (try waitingReceiver("obs-32.2.2-ldc0.21.0"), publication())
+        feed(receiver, picture: 0, from: 0, [SPSBuilder().bytes, PPSBuilder().bytes, SliceBuilder(isIDR: true).bytes])
+        let publisher = ContractPublisher(credential: "h", source: .loopback, product: "")
+        let inspector = ContractSession(context: ContractContext(), ingest: .whip, publisher: publisher)
+        receiver.begin(publication, inspector: inspector, at: Self.time(20))
+        for number in UInt16(1)...1_000 { feed(receiver, picture: number, from: number + 2, [SliceBuilder().bytes]) }
+        #expect(inspector.faults.isEmpty, "that many pictures without sets end a publish")
     }
 
     /// A retransmission brings it, behind the rest: whoever began there had neither the sets nor that.

@@ -46,7 +46,11 @@ final class MediaReceiver {
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         // Parameter sets may have come while somebody else had the lease; the same ones again are no news.
         for (place, layer) in reception.layers.enumerated() {
-            if let format = layer.format { publication.setFormat(format, of: TrackID(.video, layer: UInt8(place))) }
+            guard let format = layer.format, case .h264(let sequenceSet, let pictureSet) = format else { continue }
+            let track = TrackID(.video, layer: UInt8(place))
+            publication.setFormat(format, of: track)
+            // Judged with the first picture that uses them: a contract that has seen none refuses nothing.
+            _ = inspector?.videoConfigured([sequenceSet, pictureSet], layer: track.layer, arrival: now)
         }
         reception.wantKeyframes()
     }
