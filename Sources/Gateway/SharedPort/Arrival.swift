@@ -40,9 +40,9 @@ final class Arrival {
         switch unsafe introduction.receive(bytes.bytes) {
         case .wait: return 0
         case .take(let count, let source):
-            if let source { stream.remoteAddress = source }
-            if source != nil, !port.admit(self) { return bytes.count }
-            return count
+            guard let source else { return count }
+            stream.remoteAddress = source
+            return port.admit(self) ? count : bytes.count
         case .startTLS:
             stream.startTLS(port.tls)
             return 0

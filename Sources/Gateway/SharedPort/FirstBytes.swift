@@ -50,7 +50,8 @@ enum FirstBytes {
 
     /// The lengths of frame and message belong together: nothing else is in the first frame.
     private static func isCheck(_ bytes: RawSpan) -> Bool? {
-        guard begins(bytes, as: check) == true else { return begins(bytes, as: check) }
+        let matches = begins(bytes, as: check)
+        guard matches == true else { return matches }
         var reader = ByteReader(bytes)
         guard let frame = reader.read(UInt16.self), reader.read(UInt16.self) != nil, let message = reader.read(UInt16.self)
         else { return nil }
