@@ -69,9 +69,10 @@ struct KeyframeProbe {
         defer { lastKeyframe = now }
         guard let askedAt else { return }
         self.askedAt = nil
-        lateAnswers += now - askedAt < Self.latestAnswer ? 0 : 1
+        let isLate = now - askedAt >= Self.latestAnswer
+        if isLate { lateAnswers += 1 }
         ignoresRequests = lateAnswers == Self.enoughLateAnswers
-        isSettled = ignoresRequests || now - askedAt < Self.latestAnswer
+        isSettled = ignoresRequests || !isLate
     }
 
     /// What was asked stays unanswered for another reason.
