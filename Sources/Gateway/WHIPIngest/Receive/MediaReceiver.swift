@@ -152,11 +152,11 @@ final class MediaReceiver {
     /// Parameter sets, and what follows them, wait for the slice behind them.
     private func gatherBehindSets(_ received: ReceivedPacket, at now: MonotonicTime) -> Outcome {
         let (packet, track, picture) = (received.packet, received.track, received.picture)
-        let sets = waitingSets[Int(track.layer)]
+        let (sets, isFirst) = (waitingSets[Int(track.layer)], gathered.isEmpty)
         if let timestamp = sets.packets.first?.timestamp, timestamp != packet.timestamp {
             // It is of a picture before the one that waits.
             if received.isLate { return .gathered(isFirst: add(packet, of: track, picture.startsKeyframe, at: now)) }
-            if picture.content == .sets { _ = release(sets, of: track, startsKeyframe: false, at: now) }
+            if picture.content == .sets { release(sets, of: track, startsKeyframe: false, at: now) }
         }
         if picture.content == .sets || picture.content == .other && !sets.isEmpty {
             // What was kept before may be gathered still.
@@ -167,21 +167,15 @@ final class MediaReceiver {
             }
         }
         let startsItself = sets.isEmpty && picture.startsKeyframe
-        var isFirst = release(sets, of: track, startsKeyframe: picture.startsKeyframe, at: now)
+        release(sets, of: track, startsKeyframe: picture.startsKeyframe, at: now)
         setsWait = waitingSets.contains { !$0.isEmpty }
-        if add(packet, of: track, startsItself, at: now) { isFirst = true }
+        add(packet, of: track, startsItself, at: now)
         return .gathered(isFirst: isFirst)
     }
 
-    /// - Returns: as `add`.
-    private func release(_ sets: WaitingParameterSets, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
-        var (startsKeyframe, isFirst) = (startsKeyframe, false)
-        for packet in sets.packets {
-            if add(packet, of: track, startsKeyframe, at: now) { isFirst = true }
-            startsKeyframe = false
-        }
+    private func release(_ sets: WaitingParameterSets, of track: TrackID, startsKeyframe: Bool, at now: MonotonicTime) {
+        for (index, packet) in sets.packets.enumerated() { add(packet, of: track, startsKeyframe && index == 0, at: now) }
         sets.removeAll()
-        return isFirst
     }
 
     private func forgetSets() {
@@ -189,7 +183,8 @@ final class MediaReceiver {
         setsWait = false
     }
 
-    /// - Returns: whether nothing was gathered before.
+    /// - Returns: whether it is the first of its run.
+    @discardableResult
     private func add(_ packet: MediaPacket, of track: TrackID, _ startsKeyframe: Bool, at now: MonotonicTime) -> Bool {
         var placement = gathered.append(packet, of: track, startsKeyframe: startsKeyframe, at: now)
         if placement == .mustWait {

@@ -69,17 +69,19 @@ struct PacketReception {
             hasNews = true
         }
         let payload = unsafe UnsafeRawBufferPointer(rebasing: packet[header.payload(inPacketOf: packet.count)])
-        guard case .retransmission(let media) = sources[index].role else {
-            return unsafe receive(payload, of: index, header.sequenceNumber, header, isRetransmission: false, at: now)
+        switch sources[index].role {
+        case .media: return unsafe take(payload, of: index, header.sequenceNumber, header, isRetransmission: false, at: now)
+        case .retransmission(let media):
+            // The original sequence number stands before the payload (RFC 4588 §4); less than that is padding.
+            guard payload.count > 2 else { return nil }
+            return unsafe take(
+                UnsafeRawBufferPointer(rebasing: payload[2...]), of: media, UInt16(payload[0]) << 8 | UInt16(payload[1]),
+                header, isRetransmission: true, at: now)
         }
-        // RTX carries the original sequence number before the payload (RFC 4588 §4); less than that is padding.
-        guard payload.count > 2 else { return nil }
-        return unsafe receive(
-            UnsafeRawBufferPointer(rebasing: payload[2...]), of: media, UInt16(payload[0]) << 8 | UInt16(payload[1]), header,
-            isRetransmission: true, at: now)
     }
 
-    private mutating func receive(
+    /// Takes a payload of a media source, however it came.
+    private mutating func take(
         _ payload: UnsafeRawBufferPointer, of index: Int, _ number: UInt16, _ header: RTPHeader, isRetransmission: Bool,
         at now: MonotonicTime
     ) -> ReceivedPacket? {
