@@ -155,12 +155,13 @@ struct MediaReceiverTests {
         #expect(publication.formats[.video] == .h264(sps: sets[0], pps: sets[1]))
     }
 
-    @Test func `parameter sets that came before the lease are the contract's, too`() throws {
+    @Test func `parameter sets that came before the lease tell the size, and are the contract's, too`() throws {
         let (receiver, publication) = (try waitingReceiver("obs-32.2.2-ldc0.21.0"), publication())
         feed(receiver, picture: 0, from: 0, [SPSBuilder().bytes, PPSBuilder().bytes, SliceBuilder(isIDR: true).bytes])
         let publisher = ContractPublisher(credential: "h", source: .loopback, product: "")
         let inspector = ContractSession(context: ContractContext(), ingest: .whip, publisher: publisher)
         receiver.begin(publication, inspector: inspector, at: Self.time(20))
+        #expect(publication.layers.map(\.width) == [1_280])
         for number in UInt16(1)...1_000 { feed(receiver, picture: number, from: number + 2, [SliceBuilder().bytes]) }
         #expect(inspector.faults.isEmpty, "that many pictures without sets end a publish")
     }

@@ -17,7 +17,18 @@ final class MediaOutlet {
         (self.publication, self.inspector, self.isStereo) = (publication, inspector, isStereo)
     }
 
+    /// The parameter sets of a layer, which came before the lease.
     /// - Parameter rid: what the offer calls the layer.
+    func note(_ format: TrackFormat, of track: TrackID, rid: String, at now: MonotonicTime) {
+        publication.setFormat(format, of: track)
+        guard case .h264(let sequenceSet, let pictureSet) = format else { return }
+        let size = unsafe try? SequenceParameterSet(parsing: sequenceSet.span.bytes).pictureSize
+        if let size { note(size, of: track, rid: rid, at: now) }
+        // Judged with the first picture that uses them: a contract that has seen none refuses nothing.
+        _ = inspector?.videoConfigured([sequenceSet, pictureSet], layer: track.layer, arrival: now)
+    }
+
+    /// The size of a layer's pictures, by a packet with its parameter sets.
     func note(_ size: PictureSize, of track: TrackID, rid: String, at now: MonotonicTime) {
         publication.setPictureSize(width: size.width, height: size.height, of: track, rid: rid, at: now)
         nameLayers()

@@ -42,15 +42,13 @@ final class MediaReceiver {
 
     /// The lease is ours: media flows into `publication` from now on.
     func begin(_ publication: Publication, inspector: ContractSession?, at now: MonotonicTime) {
-        outlet = MediaOutlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
+        let outlet = MediaOutlet(publication, inspector, isStereo: reception.offer.audio?.isStereo ?? true)
+        self.outlet = outlet
         (videoFlow, audioFlow) = (TrackFlow(at: now), TrackFlow(at: now))
         // Parameter sets may have come while somebody else had the lease; the same ones again are no news.
         for (place, layer) in reception.layers.enumerated() {
-            guard let format = layer.format, case .h264(let sequenceSet, let pictureSet) = format else { continue }
             let track = TrackID(.video, layer: UInt8(place))
-            publication.setFormat(format, of: track)
-            // Judged with the first picture that uses them: a contract that has seen none refuses nothing.
-            _ = inspector?.videoConfigured([sequenceSet, pictureSet], layer: track.layer, arrival: now)
+            if let format = layer.format { outlet.note(format, of: track, rid: reception.rid(of: track), at: now) }
         }
         reception.wantKeyframes()
     }
@@ -76,6 +74,7 @@ final class MediaReceiver {
 
     // MARK: - Packets
 
+    /// Takes a plain RTP packet: `reception` says what becomes of it, and here it is done.
     func receive(_ packet: UnsafeRawBufferPointer, at now: MonotonicTime) -> Outcome {
         guard let received = unsafe reception.receive(packet, at: now) else { return .nothing }
         let outlet = outlet
