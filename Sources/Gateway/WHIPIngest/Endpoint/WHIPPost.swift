@@ -81,13 +81,9 @@ final class WHIPPost {
 
     private func claim(_ grant: PublishGrant, takeOver: Bool) {
         guard let entry else { return }
-        let leases = context.leases
-        endpoint.replies.ask { reply in
-            leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: takeOver) {
-                leases.giveBack(unlessDelivered: reply($0), $0)
-            }
-        } then: { [self] answer in
-            let (answer, now) = (answer ?? .refused(Refusal(.authorityUnavailable)), endpoint.loop.now)
+        context.leases.claimPublish(grant, protocol: .whip, holder: entry, takeOver: takeOver, through: endpoint.replies) {
+            [self] answer in
+            let now = endpoint.loop.now
             perform(publish.withLock { $0.claimed(answer, at: now) })
             if entry.ownership == .ended { refuseEnded(entry) }
         }
