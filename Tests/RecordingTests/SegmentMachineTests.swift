@@ -372,7 +372,7 @@ struct SegmentMachineTests {
         script.describeAudio()
         script.play(seconds: 2)
         script.showPicture(at: time, isKey: true)
-        _ = script.machine.audioCame([1], at: time, duration: 1_024)
+        _ = script.machine.audioCame([1], at: EncoderTime(ticks: time), duration: 1_024)
         script.play(seconds: 2, from: 2 * 90_000)
         script.finish()
         #expect(script.goesOn(1) && script.goesOn(2))

@@ -66,7 +66,7 @@ struct SegmentScript {
                 showPicture(at: start + Int64(picture) * 3_000, isKey: isKey)
                 picture += 1
             } else {
-                take(machine.audioCame([1, 2, 3], at: start + Int64(frame) * 1_920, duration: 1_024))
+                take(machine.audioCame([1, 2, 3], at: EncoderTime(ticks: start + Int64(frame) * 1_920), duration: 1_024))
                 frame += 1
             }
         }
@@ -76,11 +76,12 @@ struct SegmentScript {
         take(
             machine.videoCame(
                 AccessUnit(
-                    timestamp: time, bytes: [UInt8](repeating: 7, count: byteCount), isKeyframe: isKey, parameterSets: sets)))
+                    timestamp: time, bytes: [UInt8](repeating: 7, count: byteCount), isKeyframe: isKey, parameterSets: sets),
+                at: EncoderTime(ticks: time)))
     }
 
     mutating func hear(at time: Int64, byteCount: Int) {
-        take(machine.audioCame([UInt8](repeating: 7, count: byteCount), at: time, duration: 1_024))
+        take(machine.audioCame([UInt8](repeating: 7, count: byteCount), at: EncoderTime(ticks: time), duration: 1_024))
     }
 
     mutating func interrupt() { take(machine.interrupted()) }
@@ -95,7 +96,8 @@ struct SegmentScript {
             case .segmentBegan(let number, let map, let isDiscontinuous, let isIndependent, let time):
                 segments.append(
                     Segment(
-                        number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent, time: time))
+                        number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent,
+                        time: time.ticks))
             case .fragment(let fragment, let duration):
                 let bytes = fragment.parts.reduce(into: [UInt8]()) { $0 += $1 }
                 largestFragment = max(largestFragment, bytes.count)

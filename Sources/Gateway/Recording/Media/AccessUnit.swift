@@ -3,7 +3,7 @@ import Wire
 
 /// One access unit as a sample of `avc1` has it: NAL units behind lengths of four bytes, without parameter sets.
 struct AccessUnit: Equatable {
-    /// When it is shown, in ticks of 90 kHz.
+    /// When it is shown, by the RTP time of its layer.
     var timestamp: Int64
     var bytes: [UInt8]
     /// A decoder can start here: it has an IDR slice.

@@ -6,7 +6,7 @@ import StageHub
 import Transcoding
 import Wire
 
-/// What one publish brings, from blocks of the hub's packets to a recording's segments, in the time that `TrackClocks` tells of.
+/// What one publish brings, from blocks of the hub's packets to a recording's segments, by the clocks of `TrackClocks`.
 /// Confined to the writer's thread.
 final class EncoderMedia {
     /// Makes AAC of Opus; nil where Opus is recorded as it came.
@@ -18,8 +18,6 @@ final class EncoderMedia {
     private var audioOrder = PacketOrder(maximumKept: maximumFramesBehindGap, maximumWait: 24_000)
     private var assembler = AccessUnitAssembler()
     private var clocks: TrackClocks
-    /// What makes timestamps of the layer that is recorded now those of the first one.
-    private var layerShift: Int64 = 0
     private var samplesPerFrame: Int64 = 1_024
     private var actions: [SegmentMachine.Action] = []
     /// The last keyframe that nobody has taken.
@@ -62,7 +60,7 @@ final class EncoderMedia {
     /// - Parameters:
     ///   - time: as the machine's `segmentBegan` has it.
     ///   - now: by both clocks.
-    func wallTime(of time: Int64, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
+    func wallTime(of time: EncoderTime, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
         clocks.wallTime(of: time, now: now)
     }
 
@@ -76,19 +74,21 @@ final class EncoderMedia {
                 if kind == .video { takeVideo(packet) } else { takeAudio(packet) }
             }
         case .sourceFrame(let mediaTime, let range):
-            actions += machine?.audioCame(Array(bytes[range]), at: mediaTime.ticks, duration: samplesPerFrame) ?? []
+            let time = EncoderTime(ticks: mediaTime.ticks)
+            actions += machine?.audioCame(Array(bytes[range]), at: time, duration: samplesPerFrame) ?? []
         case .sourceFormat(.aac(let configuration)): describeAAC(configuration)
         case .opusFormat(let isStereo):
             if !transcodes(isStereo: isStereo) { describeOpus(isStereo: isStereo) }
-        case .clock(.video, let time, let timestamp): videoRead(.init(time: time, timestamp: timestamp &+ layerShift))
+        case .clock(.video, let time, let timestamp):
+            videoRead(TrackClocks.Reading(time: time, encoderTime: clocks.encoderTime(ofVideo: timestamp)))
         case .clock(.audio, let time, let timestamp):
             let former = clocks.audioShift
-            clocks.audio = TrackClocks.Reading(time: time, timestamp: timestamp)
+            clocks.audio = (time, timestamp)
             moveSound(from: former)
         case .layerBegan(let shift): beginLayer(shift)
         case .restarted:
             restart()
-            (clocks, layerShift) = (TrackClocks(isShared: clocks.isShared), 0)
+            clocks = TrackClocks(isShared: clocks.isShared)
         case .lost:
             lostCount += 1
             restart()
@@ -124,7 +124,7 @@ final class EncoderMedia {
     private func transcoded(_ audio: TranscodedAudio, isStereo: Bool) {
         switch audio {
         case .packet(let frame, let timestamp):
-            guard let time = clocks.commonTime(ofAudio: timestamp) else { return }
+            guard let time = clocks.encoderTime(ofAudio: timestamp) else { return }
             actions += machine?.audioCame(unsafe Array(frame), at: time, ownTimestamp: timestamp, duration: 1_024) ?? []
         case .failed:
             transcoding = nil
@@ -139,10 +139,8 @@ final class EncoderMedia {
     /// Takes a packet in its order.
     private func assemble(_ packet: PacketOrder.Packet) {
         for unit in assembler.take(packet) {
-            var unit = unit
-            unit.timestamp &+= layerShift
             if unit.isKeyframe, unit.parameterSets.isComplete { keyframe = unit }
-            actions += machine?.videoCame(unit) ?? []
+            actions += machine?.videoCame(unit, at: clocks.encoderTime(ofVideo: unit.timestamp)) ?? []
         }
     }
 
@@ -150,7 +148,7 @@ final class EncoderMedia {
         audioOrder.take(packet) { [self] packet in
             guard let duration = unsafe try? TOC.sampleCount(of: packet.payload) else { return }
             if let stream = transcoding?.stream { return unsafe stream.submit(packet.payload, mediaTime: packet.timestamp) }
-            guard let time = clocks.commonTime(ofAudio: packet.timestamp) else { return }
+            guard let time = clocks.encoderTime(ofAudio: packet.timestamp) else { return }
             actions +=
                 machine?.audioCame(
                     unsafe Array(packet.payload), at: time, ownTimestamp: packet.timestamp, duration: Int64(duration)) ?? []
@@ -164,7 +162,7 @@ final class EncoderMedia {
         if !isFirst {
             moveSound(from: former)
         } else if !clocks.isShared {
-            machine?.clockMoved(by: video.timestamp &- (video.time - MonotonicTime.zero).ticks)
+            machine?.clockMoved(by: video.encoderTime.ticks &- (video.time - MonotonicTime.zero).ticks)
         }
     }
 
@@ -177,11 +175,8 @@ final class EncoderMedia {
     private func beginLayer(_ shift: Int64?) {
         videoOrder.restart { _ in }
         assembler.restart()
-        guard let shift else {
-            (clocks.video, layerShift) = (nil, 0)
-            return actions += machine?.interrupted() ?? []
-        }
-        layerShift &+= shift
+        clocks.layerBegan(shift: shift)
+        if shift == nil { actions += machine?.interrupted() ?? [] }
     }
 
     private func restart() {

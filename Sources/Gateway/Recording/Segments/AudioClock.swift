@@ -7,6 +7,7 @@
 struct AudioClock: Equatable {
     /// Samples a second, of the track and of its stamps.
     let timescale: Int64
+    /// Where the last frame ends in the file, in samples.
     private(set) var next: Int64?
     /// Where the frame before ends by the sound's own clock.
     private var ownEnd: Int64 = 0
@@ -20,8 +21,10 @@ struct AudioClock: Equatable {
     /// Of 90 kHz.
     func ticks(in samples: Int64) -> Int64 { samples &* 90_000 / timescale }
 
-    /// Where the last frame ends, in whole ticks of 90 kHz.
-    var end: Int64? { next.map { ($0 * 90_000 + timescale - 1) / timescale } }
+    /// Where that is in the file, in samples.
+    func samples(at time: FileTime) -> Int64 { samples(in: time.ticks) }
+    /// Where the last frame ends, rounded up to whole ticks.
+    var end: FileTime? { next.map { FileTime(ticks: ($0 * 90_000 + timescale - 1) / timescale) } }
 
     /// - Parameter later: the frames after it that are there already.
     /// - Returns: its decoding time; nil for a frame that is left out.

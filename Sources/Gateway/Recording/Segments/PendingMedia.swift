@@ -1,10 +1,9 @@
 import MP4
 
-/// Samples that stand in no fragment yet. A value; times are those of the recording's file.
+/// Samples that stand in no fragment yet. A value.
 struct PendingMedia {
     struct Video {
-        /// In ticks of 90 kHz.
-        var timestamp: Int64
+        var timestamp: FileTime
         var byteCount: Int
         var isSync: Bool
     }
@@ -28,7 +27,7 @@ struct PendingMedia {
     /// Where the run of audio that is being written ends so far.
     private var runEnd: Int64?
     /// Where the last picture that was cut ends: no decoding time is before it.
-    private var videoEnd: Int64 = 0
+    private var videoEnd = FileTime.zero
 
     mutating func append(_ sample: Video, _ bytes: [UInt8]) {
         if let last = video.last, sample.timestamp < last.timestamp { isReordered = true }
@@ -59,7 +58,7 @@ struct PendingMedia {
     /// Where pictures are reordered, decoding times are the times of showing in rising order: a segment ends before a keyframe,
     /// so they are its own.
     /// - Parameter end: when the next picture is shown.
-    mutating func cutVideo(count: Int, end: Int64) -> Fragment.Run? {
+    mutating func cutVideo(count: Int, end: FileTime) -> Fragment.Run? {
         guard count > 0 else { return nil }
         let taken = video[..<count]
         var times = taken.map(\.timestamp)
@@ -67,7 +66,7 @@ struct PendingMedia {
         times[0] = max(times[0], videoEnd)
         for index in times.indices.dropFirst() where times[index] <= times[index - 1] { times[index] = times[index - 1] + 1 }
         let media = takePictures(taken.reduce(0) { $0 + $1.byteCount })
-        var run = Fragment.Run(trackID: TrackDescriptions.videoTrackID, decodeTime: UInt64(max(0, times[0])), media: media)
+        var run = Fragment.Run(trackID: TrackDescriptions.videoTrackID, decodeTime: UInt64(max(0, times[0].ticks)), media: media)
         for (index, sample) in taken.enumerated() {
             let next = index + 1 < times.count ? times[index + 1] : max(end, times[index] + 1)
             run.samples.append(

@@ -1,39 +1,39 @@
-/// Where the segment that is being filled begins, and its part, and when they have lasted long enough. A value; times are ticks
-/// of 90 kHz, of the file.
+/// Where the segment that is being filled begins, and its part, and when they have lasted long enough. A value; lengths are ticks
+/// of 90 kHz.
 struct SegmentBounds {
     /// Where a segment or a part of it ends.
     struct Cut {
         /// Pictures before it.
         var videoCount: Int
-        var time: Int64
+        var time: FileTime
         var endsSegment: Bool
         /// What comes after it begins with a keyframe, or with sound where there is nothing else.
         var isIndependent: Bool
     }
 
     private let target: Int64
-    private(set) var segmentStart: Int64 = 0
-    private var partStart: Int64 = 0
+    private(set) var segmentStart = FileTime.zero
+    private var partStart = FileTime.zero
 
     /// - Parameter target: a segment's aimed duration.
     init(target: Int64) { self.target = target }
 
-    mutating func begin(at time: Int64) { (segmentStart, partStart) = (time, time) }
+    mutating func begin(at time: FileTime) { (segmentStart, partStart) = (time, time) }
 
     /// A part ended, and maybe the segment with it.
-    mutating func end(at time: Int64, segmentToo: Bool) {
+    mutating func end(at time: FileTime, segmentToo: Bool) {
         partStart = time
         if segmentToo { segmentStart = time }
     }
 
-    func endsSegment(atPicture time: Int64, isKeyframe: Bool) -> Bool {
+    func endsSegment(atPicture time: FileTime, isKeyframe: Bool) -> Bool {
         let length = time - segmentStart
         return isKeyframe ? length >= target - Self.tolerance : length >= Self.longestSegment
     }
 
-    func endsSegment(atSound time: Int64) -> Bool { time - segmentStart >= target }
+    func endsSegment(atSound time: FileTime) -> Bool { time - segmentStart >= target }
 
-    func endsPart(at time: Int64) -> Bool { time - partStart >= Self.part }
+    func endsPart(at time: FileTime) -> Bool { time - partStart >= Self.part }
 
     private static let part: Int64 = 90_000
     /// Encoders' clocks are not exact: a keyframe this much before the target is on it.

@@ -4,15 +4,15 @@ import Wire
 /// Makes the segments of one recording of what its encoder sends. A value without clock or I/O: access units and frames of audio
 /// with times go in, what is to be written comes out.
 ///
-/// Times that go in are those of one encoder, in ticks of 90 kHz for both tracks; those in the files go on over jumps, restarts
-/// and encoders, so that a segment never begins before the one before it ended. Segments begin with keyframes. They end with the
-/// first keyframe after the target, or after a minute without one. With a fragment a second, a crash costs no more.
+/// An encoder's times go in, and those of the file go on over its jumps and restarts, so that a segment never begins before the
+/// one before it ended. Segments begin with keyframes. They end with the first keyframe after the target, or after a minute
+/// without one. With a fragment a second, a crash costs no more.
 struct SegmentMachine {
     enum Action: Equatable {
         /// Segments after this need it; numbers rise from 0.
         case initialization(number: Int, InitializationSegment)
         /// - Parameter time: of its first sample, as it came in.
-        case segmentBegan(number: Int, map: Int, isDiscontinuous: Bool, isIndependent: Bool, time: Int64)
+        case segmentBegan(number: Int, map: Int, isDiscontinuous: Bool, isIndependent: Bool, time: EncoderTime)
         /// A part of the segment that began last.
         /// - Parameter duration: of the segment up to the end of this part.
         case fragment(Fragment, duration: Duration)
@@ -32,7 +32,7 @@ struct SegmentMachine {
     private var tracks = TrackDescriptions()
     private(set) var pending = PendingMedia()
     private var clock = AudioClock(timescale: 48_000)
-    private var times = EncoderTimes()
+    private var progress = EncoderProgress()
     private var bounds: SegmentBounds
     private var sequence: SegmentSequence
     /// The next cut, while sound of before it is waited for.
@@ -42,16 +42,16 @@ struct SegmentMachine {
     /// ffmpeg reads no map but a playlist's first one: under the others each keyframe brings its parameter sets along.
     private var keyframesHaveSets = false
     /// Where the file ends.
-    private var end: Int64
+    private var end: FileTime
     /// Where what comes now has begun in the file: sound of before it is heard by nobody.
-    private var beginning: Int64 = 0
+    private var beginning = FileTime.zero
 
     /// - Parameters:
     ///   - target: a segment's aimed duration.
     ///   - expectsVideo: false where sound alone is recorded.
     ///   - former: the recording that this one goes on with, if any.
     init(target: Duration, expectsVideo: Bool, continuing former: Position = Position()) {
-        (self.expectsVideo, end) = (expectsVideo, former.duration.ticks)
+        (self.expectsVideo, end) = (expectsVideo, FileTime(ticks: former.duration.ticks))
         bounds = SegmentBounds(target: target.ticks)
         sequence = SegmentSequence(continuing: former)
     }
@@ -72,33 +72,33 @@ struct SegmentMachine {
         return sequence.takeActions()
     }
 
-    mutating func videoCame(_ unit: AccessUnit) -> [Action] {
-        guard unit.timestamp.magnitude <= EncoderTimes.largest else { return [] }
-        if phase == .running, times.isJump(to: times.inFile(unit.timestamp), from: times.lastVideo) { breakOff() }
+    mutating func videoCame(_ unit: AccessUnit, at time: EncoderTime) -> [Action] {
+        guard time.isPlausible else { return [] }
+        if phase == .running, progress.isJump(to: progress.inFile(time), from: progress.lastVideo) { breakOff() }
         if phase == .running, tracks.describes(unit), !(soundWaits && unit.isKeyframe) {
-            plan(times.inFile(unit.timestamp), isKeyframe: unit.isKeyframe)
-        } else if !beginPictures(with: unit) {
+            plan(progress.inFile(time), isKeyframe: unit.isKeyframe)
+        } else if !beginPictures(with: unit, at: time) {
             return sequence.takeActions()
         }
-        let time = times.inFile(unit.timestamp)
-        times.pictureCame(at: time)
+        let fileTime = progress.inFile(time)
+        progress.pictureCame(at: fileTime)
         let bytes = keyframesHaveSets && unit.isKeyframe ? unit.bytesWithSets : unit.bytes
-        pending.append(PendingMedia.Video(timestamp: time, byteCount: bytes.count, isSync: unit.isKeyframe), bytes)
+        pending.append(PendingMedia.Video(timestamp: fileTime, byteCount: bytes.count, isSync: unit.isKeyframe), bytes)
         cutIfComplete()
         cutIfFull()
         return sequence.takeActions()
     }
 
     /// - Parameters:
-    ///   - time: of its first sample, in ticks of 90 kHz of the encoder's time.
+    ///   - time: of its first sample.
     ///   - ownTimestamp: the same in samples by the sound's own clock; nil where that is the encoder's time.
     ///   - duration: in samples.
-    mutating func audioCame(_ bytes: [UInt8], at time: Int64, ownTimestamp: Int64? = nil, duration: Int64) -> [Action] {
-        guard tracks.audio != nil, duration > 0, time.magnitude <= EncoderTimes.largest else { return [] }
-        if phase == .running, times.isJump(to: times.inFile(time), from: times.lastAudioEnd) { breakOff() }
+    mutating func audioCame(_ bytes: [UInt8], at time: EncoderTime, ownTimestamp: Int64? = nil, duration: Int64) -> [Action] {
+        guard tracks.audio != nil, duration > 0, time.isPlausible else { return [] }
+        if phase == .running, progress.isJump(to: progress.inFile(time), from: progress.lastAudioEnd) { breakOff() }
         let frame = PendingMedia.Audio(
-            timestamp: clock.samples(in: time), ownTimestamp: ownTimestamp ?? clock.samples(in: time), duration: duration,
-            bytes: bytes)
+            timestamp: clock.samples(in: time.ticks), ownTimestamp: ownTimestamp ?? clock.samples(in: time.ticks),
+            duration: duration, bytes: bytes)
         if phase == .waiting {
             keepWhileWaiting(frame)
         } else {
@@ -112,16 +112,16 @@ struct SegmentMachine {
 
     /// Sound took another clock for the common one until now: times that follow are higher by this much for the same moments.
     mutating func clockMoved(by ticks: Int64) {
-        guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
-        if phase == .running { times.clockMoved(by: ticks) } else { pending.moveAudio(by: clock.samples(in: ticks)) }
+        guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
+        if phase == .running { progress.clockMoved(by: ticks) } else { pending.moveAudio(by: clock.samples(in: ticks)) }
     }
 
     /// Sound is later by this much than what told its times knew: so are those that follow.
     mutating func soundMoved(by ticks: Int64) {
-        guard ticks.magnitude <= EncoderTimes.largest, tracks.audio != nil else { return }
-        guard phase == .waiting || times.soundMoved(by: ticks) else { return }
+        guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
+        guard phase == .waiting || progress.soundMoved(by: ticks) else { return }
         pending.moveAudio(by: clock.samples(in: ticks))
-        if phase == .running { pending.removeAudio(before: clock.samples(in: beginning)) }
+        if phase == .running { pending.removeAudio(before: clock.samples(at: beginning)) }
     }
 
     /// What comes next has other numbers and times, or something is missing: a keyframe begins anew.
@@ -137,25 +137,25 @@ struct SegmentMachine {
 
     /// Until now there was nothing, one track alone, or another picture: what follows is another kind of segment.
     /// - Returns: false where nothing can begin with the unit.
-    private mutating func beginPictures(with unit: AccessUnit) -> Bool {
+    private mutating func beginPictures(with unit: AccessUnit, at time: EncoderTime) -> Bool {
         guard expectsVideo, unit.isKeyframe, let description = SampleDescription(unit.parameterSets) else { return false }
-        if phase == .running { renew(at: times.inFile(unit.timestamp)) } else { begin(at: unit.timestamp) }
+        if phase == .running { renew(at: progress.inFile(time)) } else { begin(at: time) }
         tracks.describe(description, by: unit.parameterSets)
         keyframesHaveSets = !sequence.isFirst(tracks.initialization)
         return true
     }
 
-    private mutating func begin(at time: Int64) {
+    private mutating func begin(at time: EncoderTime) {
         (phase, beginning) = (.running, end)
-        times.begin(at: time, as: end)
+        progress.begin(at: time, as: end)
         bounds.begin(at: end)
         clock = AudioClock(timescale: clock.timescale)
         let waiting = pending.audio
         pending.removeAll()
         for frame in waiting {
             // They waited with the encoder's times, in samples, which may have moved anywhere.
-            let frameTime = clock.ticks(in: frame.timestamp)
-            guard frameTime >= time, frameTime &- time <= EncoderTimes.longestGap else { continue }
+            let frameTime = EncoderTime(ticks: clock.ticks(in: frame.timestamp))
+            guard frameTime >= time, frameTime - time <= EncoderProgress.longestGap else { continue }
             append(frame, at: frameTime)
         }
     }
@@ -166,12 +166,12 @@ struct SegmentMachine {
         cutAll(isIndependent: true)
         phase = .waiting
         sequence.breakOff()
-        times.breakOff()
+        progress.breakOff()
         pending.removeAll()
     }
 
     /// Ends the segment at `time`, where another kind of media begins.
-    private mutating func renew(at time: Int64) {
+    private mutating func renew(at time: FileTime) {
         cutAsPlanned()
         perform(Cut(videoCount: pending.video.count, time: time, endsSegment: true, isIndependent: true))
         sequence.breakOff()
@@ -186,23 +186,23 @@ struct SegmentMachine {
         guard let first = pending.audio.first else { return }
         guard !expectsVideo || clock.ticks(in: frame.timestamp - first.timestamp) >= Self.longestWaitForVideo else { return }
         tracks.removeVideo()
-        begin(at: clock.ticks(in: first.timestamp))
+        begin(at: EncoderTime(ticks: clock.ticks(in: first.timestamp)))
     }
 
     /// - Parameter time: the encoder's, in ticks, of which its samples are counted anew in the file's time.
-    private mutating func append(_ frame: PendingMedia.Audio, at time: Int64) {
-        let time = times.inFile(time)
-        times.soundCame(until: time &+ clock.ticks(in: frame.duration))
+    private mutating func append(_ frame: PendingMedia.Audio, at time: EncoderTime) {
+        let time = progress.inFile(time)
+        progress.soundCame(until: time + clock.ticks(in: frame.duration))
         guard time >= beginning, !soundWaits else { return }
         var frame = frame
-        frame.timestamp = clock.samples(in: time)
+        frame.timestamp = clock.samples(at: time)
         pending.append(frame)
     }
 
     // MARK: - Cutting
 
     /// Where a picture ends what was before it.
-    private mutating func plan(_ time: Int64, isKeyframe: Bool) {
+    private mutating func plan(_ time: FileTime, isKeyframe: Bool) {
         let endsSegment = bounds.endsSegment(atPicture: time, isKeyframe: isKeyframe)
         if endsSegment { cutAsPlanned() }
         guard endsSegment || (cut == nil && bounds.endsPart(at: time) && !pending.isReordered) else { return }
@@ -211,8 +211,8 @@ struct SegmentMachine {
 
     /// Where there are no pictures, or none for a while, sound goes on alone.
     private mutating func cutByAudio() {
-        guard cut == nil, let time = times.lastAudioEnd else { return }
-        if tracks.video != nil, time - (times.lastVideo ?? bounds.segmentStart) < Self.longestPause { return }
+        guard cut == nil, let time = progress.lastAudioEnd else { return }
+        if tracks.video != nil, time - (progress.lastVideo ?? bounds.segmentStart) < Self.longestPause { return }
         let endsSegment = bounds.endsSegment(atSound: time)
         guard endsSegment || bounds.endsPart(at: time) else { return }
         perform(
@@ -220,7 +220,7 @@ struct SegmentMachine {
     }
 
     private mutating func cutIfComplete() {
-        if let cut, tracks.audio == nil || times.hasSound(before: cut.time) { perform(cut) }
+        if let cut, tracks.audio == nil || progress.hasSound(before: cut.time) { perform(cut) }
     }
 
     /// Ends the segment when too much waits. What has a time behind the cut even so is thrown away.
@@ -238,7 +238,7 @@ struct SegmentMachine {
 
     private mutating func cutAll(isIndependent: Bool) {
         cutAsPlanned()
-        let time = times.end(after: bounds.segmentStart)
+        let time = progress.end(after: bounds.segmentStart)
         perform(Cut(videoCount: pending.video.count, time: time, endsSegment: true, isIndependent: isIndependent))
     }
 
@@ -258,13 +258,13 @@ struct SegmentMachine {
         soundWaits = false
     }
 
-    private mutating func writeFragment(videoCount: Int, until time: Int64) {
+    private mutating func writeFragment(videoCount: Int, until time: FileTime) {
         let video = pending.cutVideo(count: videoCount, end: time)
-        let audio = pending.cutAudio(before: clock.samples(in: time), by: &clock)
+        let audio = pending.cutAudio(before: clock.samples(at: time), by: &clock)
         guard video != nil || audio != nil else { return }
         let duration = Duration.ticks(time - bounds.segmentStart)
         sequence.append(
-            [video, audio].compactMap { $0 }, duration, of: tracks, segmentAt: times.ofEncoder(bounds.segmentStart))
+            [video, audio].compactMap { $0 }, duration, of: tracks, segmentAt: progress.ofEncoder(bounds.segmentStart))
     }
 
     private static let longestWaitForVideo: Int64 = 2 * 90_000

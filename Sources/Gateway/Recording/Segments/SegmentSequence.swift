@@ -23,7 +23,9 @@ struct SegmentSequence {
     /// - Parameters:
     ///   - duration: of the segment up to the end of this part.
     ///   - time: of the segment's first sample, as it came in.
-    mutating func append(_ runs: [Fragment.Run], _ duration: Duration, of tracks: TrackDescriptions, segmentAt time: Int64) {
+    mutating func append(
+        _ runs: [Fragment.Run], _ duration: Duration, of tracks: TrackDescriptions, segmentAt time: EncoderTime
+    ) {
         if !hasBegunSegment { beginSegment(tracks.initialization, at: time) }
         fragmentCount += 1
         var fragment = Fragment(sequenceNumber: fragmentCount)
@@ -51,7 +53,7 @@ struct SegmentSequence {
         return actions
     }
 
-    private mutating func beginSegment(_ needed: InitializationSegment, at time: Int64) {
+    private mutating func beginSegment(_ needed: InitializationSegment, at time: EncoderTime) {
         if needed != initialization {
             if initialization != nil { isDiscontinuous = true }
             initialization = needed
