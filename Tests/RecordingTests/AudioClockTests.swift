@@ -5,7 +5,12 @@ import Testing
 @Suite("AudioClock")
 struct AudioClockTests {
     private func times(_ stamps: [Int64], duration: Int64 = 960) -> [Int64?] {
-        place(stamps.map { PendingMedia.Audio(timestamp: $0, ownTimestamp: $0, duration: duration, bytes: []) })
+        place(stamps.map { Self.sample(at: $0, ownTimestamp: $0, duration: duration) })
+    }
+
+    private static func sample(at timestamp: Int64, ownTimestamp: Int64, duration: Int64) -> PendingMedia.Audio {
+        PendingMedia.Audio(
+            timestamp: timestamp, frame: AudioFrame(ownTimestamp: ownTimestamp, duration: duration, bytes: []))
     }
 
     private func place(_ frames: [PendingMedia.Audio]) -> [Int64?] {
@@ -60,7 +65,7 @@ struct AudioClockTests {
         let stamps = (0..<1_000).map { (index: Int64) in index * 1_024 + (index < 50 ? 0 : 960) }
         let placed = place(
             stamps.enumerated().map { index, stamp in
-                PendingMedia.Audio(timestamp: stamp, ownTimestamp: Int64(index) * 1_024, duration: 1_024, bytes: [])
+                Self.sample(at: stamp, ownTimestamp: Int64(index) * 1_024, duration: 1_024)
             }
         ).compactMap { $0 }
         #expect(zip(placed, placed.dropFirst()).allSatisfy { abs($1 - $0 - 1_024) <= 1 })

@@ -326,7 +326,7 @@ struct SegmentMachineTests {
         script.showPicture(at: 0, isKey: true)
         for index in 1..<100 { script.showPicture(at: Int64(index), isKey: false, byteCount: 1 << 20) }
         script.finish()
-        #expect(script.largestFragment <= SegmentMachine.maximumPendingByteCount + (2 << 20))
+        #expect(script.largestFragment <= PendingMedia.maximumByteCount + (2 << 20))
     }
 
     /// Before a keyframe, beside a picture that nothing follows, where sound alone is recorded; large frames, then small ones.
@@ -339,11 +339,12 @@ struct SegmentMachineTests {
         var (bytes, frames) = (0, 0)
         for index in 0..<40_000 {
             script.hear(at: index == 1 ? 36_000 : 0, byteCount: index < 100 ? 1 << 20 : 1)
-            bytes = max(bytes, script.machine.pending.byteCount)
-            frames = max(frames, script.machine.pending.audio.count)
+            let (waiting, pending) = (script.machine.waiting, script.machine.pending)
+            bytes = max(bytes, waiting.byteCount, pending.byteCount)
+            frames = max(frames, waiting.frames.count, pending.audio.count)
         }
-        #expect(bytes <= SegmentMachine.maximumPendingByteCount + (1 << 20))
-        #expect(frames <= SegmentMachine.maximumPendingFrames + 1)
+        #expect(bytes <= PendingMedia.maximumByteCount + (1 << 20))
+        #expect(frames <= PendingMedia.maximumFrames + 1)
         script.play(seconds: 3, from: 90_000)
         script.finish()
         #expect(script.goesOn(1) && script.goesOn(2))
@@ -360,7 +361,7 @@ struct SegmentMachineTests {
             most = max(most, script.machine.pending.video.count)
         }
         script.finish()
-        #expect(most <= SegmentMachine.maximumPendingFrames)
+        #expect(most <= PendingMedia.maximumFrames)
         #expect(script.runs(of: 1).reduce(0) { $0 + $1.sampleCount } == 100_000)
         #expect(script.segments.allSatisfy { $0.isEnded && $0.duration >= .zero } && script.goesOn(1))
     }

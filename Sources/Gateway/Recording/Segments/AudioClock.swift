@@ -28,11 +28,11 @@ struct AudioClock: Equatable {
 
     /// - Parameter later: the frames after it that are there already.
     /// - Returns: its decoding time; nil for a frame that is left out.
-    mutating func place(_ frame: PendingMedia.Audio, followedBy later: ArraySlice<PendingMedia.Audio>) -> Int64? {
-        let (stamp, duration) = (frame.timestamp, frame.duration)
+    mutating func place(_ sample: PendingMedia.Audio, followedBy later: ArraySlice<PendingMedia.Audio>) -> Int64? {
+        let (stamp, duration, ownStart) = (sample.timestamp, sample.frame.duration, sample.frame.ownTimestamp)
         // Its own clock alone says so: stamps also move when the clocks of both tracks are compared anew.
-        let isMissing = frame.ownTimestamp &- ownEnd >= duration * 3 / 4
-        ownEnd = frame.ownTimestamp &+ duration
+        let isMissing = ownStart &- ownEnd >= duration * 3 / 4
+        ownEnd = ownStart &+ duration
         guard let next else {
             self.next = stamp &+ duration
             return stamp
@@ -58,12 +58,12 @@ struct AudioClock: Equatable {
 
     /// What is missing makes all that follows late. GStreamer's muxer stamps those frames late that reach it late, one or some.
     /// - Parameter time: where the first of them would begin.
-    private func leastLateness(of frames: ArraySlice<PendingMedia.Audio>, after time: Int64) -> Int64 {
+    private func leastLateness(of samples: ArraySlice<PendingMedia.Audio>, after time: Int64) -> Int64 {
         var (least, next) = (Int64.max, time)
-        for frame in frames {
+        for sample in samples {
             guard next &- time < outlook else { break }
-            least = min(least, frame.timestamp &- next)
-            next &+= frame.duration
+            least = min(least, sample.timestamp &- next)
+            next &+= sample.frame.duration
         }
         return least
     }

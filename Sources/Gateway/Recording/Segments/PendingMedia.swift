@@ -9,12 +9,9 @@ struct PendingMedia {
     }
 
     struct Audio {
-        /// In samples of the track.
+        /// In the file's time, in samples of the track.
         var timestamp: Int64
-        /// The same by the sound's own clock.
-        let ownTimestamp: Int64
-        let duration: Int64
-        let bytes: [UInt8]
+        let frame: AudioFrame
     }
 
     private(set) var video: [Video] = []
@@ -37,7 +34,7 @@ struct PendingMedia {
     }
 
     mutating func append(_ sample: Audio) {
-        byteCount += sample.bytes.count
+        byteCount += sample.frame.bytes.count
         audio.append(sample)
     }
 
@@ -46,12 +43,17 @@ struct PendingMedia {
 
     /// - Parameter start: in samples of the track.
     mutating func removeAudio(before start: Int64) {
-        byteCount -= audio.reduce(0) { $0 + ($1.timestamp < start ? $1.bytes.count : 0) }
+        byteCount -= audio.reduce(0) { $0 + ($1.timestamp < start ? $1.frame.bytes.count : 0) }
         audio.removeAll { $0.timestamp < start }
     }
 
     /// Nothing waits any more; what was cut stays what it is.
     mutating func removeAll() { (video, audio, pictures, byteCount, isReordered) = ([], [], [], 0, false) }
+
+    /// More waits than honest times ever let wait: a flood came, or times stand still.
+    var isFull: Bool { Self.isTooMuch(byteCount: byteCount, frameCount: max(audio.count, video.count)) }
+
+    static func isTooMuch(byteCount: Int, frameCount: Int) -> Bool { byteCount > maximumByteCount || frameCount > maximumFrames }
 
     /// Takes the first `count` pictures out, in decoding order.
     ///
@@ -98,20 +100,26 @@ struct PendingMedia {
         let count = audio.prefix { $0.timestamp < end }.count
         guard count > 0 else { return nil }
         var run: Fragment.Run?
-        for (place, frame) in audio[..<count].enumerated() {
-            byteCount -= frame.bytes.count
-            guard let time = clock.place(frame, followedBy: audio[(place + 1)...]) else { continue }
+        for (place, sample) in audio[..<count].enumerated() {
+            let bytes = sample.frame.bytes
+            byteCount -= bytes.count
+            guard let time = clock.place(sample, followedBy: audio[(place + 1)...]) else { continue }
             if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
             let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.
             if let index = run?.samples.indices.last, let end = runEnd, time > end {
                 run?.samples[index].duration += UInt32(clamping: time - end)
             }
-            run?.append(Fragment.Sample(duration: duration, byteCount: frame.bytes.count), frame.bytes)
+            run?.append(Fragment.Sample(duration: duration, byteCount: bytes.count), bytes)
             runEnd = clock.next
         }
         audio.removeFirst(count)
         runEnd = nil
         return run
     }
+
+    /// A minute at the contract's highest bitrate.
+    static let maximumByteCount = 1 << 26
+    /// Of each track. A minute of Opus' shortest packets is 24,000.
+    static let maximumFrames = 1 << 15
 }

@@ -30,6 +30,7 @@ struct SegmentMachine {
     private let expectsVideo: Bool
     private var phase = Phase.waiting
     private var tracks = TrackDescriptions()
+    private(set) var waiting = WaitingSound()
     private(set) var pending = PendingMedia()
     private var clock = AudioClock(timescale: 48_000)
     private var progress = EncoderProgress()
@@ -63,8 +64,8 @@ struct SegmentMachine {
         guard tracks.audio != description else { return [] }
         if tracks.audio != nil {
             breakOff()
-            // Sound that waits for a keyframe is of the format before.
-            pending.removeAll()
+            // What waits for a keyframe is of the format before.
+            waiting.removeAll()
         }
         soundWaits = phase == .running && sequence.hasBegunSegment
         tracks.audio = description
@@ -96,11 +97,10 @@ struct SegmentMachine {
     mutating func audioCame(_ bytes: [UInt8], at time: EncoderTime, ownTimestamp: Int64? = nil, duration: Int64) -> [Action] {
         guard tracks.audio != nil, duration > 0, time.isPlausible else { return [] }
         if phase == .running, progress.isJump(to: progress.inFile(time), from: progress.lastAudioEnd) { breakOff() }
-        let frame = PendingMedia.Audio(
-            timestamp: clock.samples(in: time.ticks), ownTimestamp: ownTimestamp ?? clock.samples(in: time.ticks),
-            duration: duration, bytes: bytes)
+        let samples = clock.samples(in: time.ticks)
+        let frame = AudioFrame(ownTimestamp: ownTimestamp ?? samples, duration: duration, bytes: bytes)
         if phase == .waiting {
-            keepWhileWaiting(frame)
+            keepWhileWaiting(frame, at: samples)
         } else {
             append(frame, at: time)
             cutByAudio()
@@ -113,15 +113,16 @@ struct SegmentMachine {
     /// Sound took another clock for the common one until now: times that follow are higher by this much for the same moments.
     mutating func clockMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
-        if phase == .running { progress.clockMoved(by: ticks) } else { pending.moveAudio(by: clock.samples(in: ticks)) }
+        if phase == .running { progress.clockMoved(by: ticks) } else { waiting.move(by: clock.samples(in: ticks)) }
     }
 
     /// Sound is later by this much than what told its times knew: so are those that follow.
     mutating func soundMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
-        guard phase == .waiting || progress.soundMoved(by: ticks) else { return }
+        guard phase == .running else { return waiting.move(by: clock.samples(in: ticks)) }
+        guard progress.soundMoved(by: ticks) else { return }
         pending.moveAudio(by: clock.samples(in: ticks))
-        if phase == .running { pending.removeAudio(before: clock.samples(at: beginning)) }
+        pending.removeAudio(before: clock.samples(at: beginning))
     }
 
     /// What comes next has other numbers and times, or something is missing: a keyframe begins anew.
@@ -150,11 +151,11 @@ struct SegmentMachine {
         progress.begin(at: time, as: end)
         bounds.begin(at: end)
         clock = AudioClock(timescale: clock.timescale)
-        let waiting = pending.audio
-        pending.removeAll()
-        for frame in waiting {
-            // They waited with the encoder's times, in samples, which may have moved anywhere.
-            let frameTime = EncoderTime(ticks: clock.ticks(in: frame.timestamp))
+        let sound = waiting.frames
+        waiting.removeAll()
+        for (samples, frame) in sound {
+            // Its clock may have moved anywhere.
+            let frameTime = EncoderTime(ticks: clock.ticks(in: samples))
             guard frameTime >= time, frameTime - time <= EncoderProgress.longestGap else { continue }
             append(frame, at: frameTime)
         }
@@ -178,25 +179,20 @@ struct SegmentMachine {
     }
 
     /// Until a keyframe comes sound is kept for a while; then it is clear that there is sound alone.
-    private mutating func keepWhileWaiting(_ frame: PendingMedia.Audio) {
-        let isElsewhere =
-            pending.audio.last.map { (frame.timestamp - $0.timestamp).magnitude > UInt64(clock.timescale) } ?? false
-        if isElsewhere || isFull { pending.removeAll() }
-        pending.append(frame)
-        guard let first = pending.audio.first else { return }
-        guard !expectsVideo || clock.ticks(in: frame.timestamp - first.timestamp) >= Self.longestWaitForVideo else { return }
+    /// - Parameter samples: the encoder's time, in samples.
+    private mutating func keepWhileWaiting(_ frame: AudioFrame, at samples: Int64) {
+        waiting.append(frame, at: samples, timescale: clock.timescale)
+        guard let first = waiting.frames.first?.encoderSamples else { return }
+        guard !expectsVideo || clock.ticks(in: samples - first) >= Self.longestWaitForVideo else { return }
         tracks.removeVideo()
-        begin(at: EncoderTime(ticks: clock.ticks(in: first.timestamp)))
+        begin(at: EncoderTime(ticks: clock.ticks(in: first)))
     }
 
-    /// - Parameter time: the encoder's, in ticks, of which its samples are counted anew in the file's time.
-    private mutating func append(_ frame: PendingMedia.Audio, at time: EncoderTime) {
-        let time = progress.inFile(time)
-        progress.soundCame(until: time + clock.ticks(in: frame.duration))
-        guard time >= beginning, !soundWaits else { return }
-        var frame = frame
-        frame.timestamp = clock.samples(at: time)
-        pending.append(frame)
+    private mutating func append(_ frame: AudioFrame, at time: EncoderTime) {
+        let fileTime = progress.inFile(time)
+        progress.soundCame(until: fileTime + clock.ticks(in: frame.duration))
+        guard fileTime >= beginning, !soundWaits else { return }
+        pending.append(PendingMedia.Audio(timestamp: clock.samples(at: fileTime), frame: frame))
     }
 
     // MARK: - Cutting
@@ -225,15 +221,9 @@ struct SegmentMachine {
 
     /// Ends the segment when too much waits. What has a time behind the cut even so is thrown away.
     private mutating func cutIfFull() {
-        guard isFull else { return }
+        guard pending.isFull else { return }
         cutAll(isIndependent: tracks.video == nil)
         pending.removeAll()
-    }
-
-    /// More waits than honest times ever let wait: a flood came, or times stand still.
-    private var isFull: Bool {
-        pending.byteCount > Self.maximumPendingByteCount
-            || max(pending.audio.count, pending.video.count) > Self.maximumPendingFrames
     }
 
     private mutating func cutAll(isIndependent: Bool) {
@@ -270,8 +260,4 @@ struct SegmentMachine {
     private static let longestWaitForVideo: Int64 = 2 * 90_000
     /// Pictures may pause so long before sound is cut without them.
     private static let longestPause: Int64 = 3 * 90_000
-    /// A minute at the contract's highest bitrate.
-    static let maximumPendingByteCount = 1 << 26
-    /// Of each track. A minute of Opus' shortest packets is 24,000.
-    static let maximumPendingFrames = 1 << 15
 }
