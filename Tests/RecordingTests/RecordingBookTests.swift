@@ -30,6 +30,15 @@ struct RecordingBookTests {
         #expect(book.segments.count == 2 && book.storedCount == 2 && book.storedByteCount == 2)
     }
 
+    @Test
+    func `a segment that is stored is not open, whether or not a line says that it ended`() {
+        var book = Self.makeBook()
+        book.apply(.segment(Self.start(1), byteCount: 1, nanoseconds: 1))
+        #expect(book.openSegment?.start == Self.start(1))
+        book.apply(.segmentStored(1))
+        #expect(book.openSegment == nil && book.storedCount == 1)
+    }
+
     /// Of what a register says, the session alone: its recording stays where and whose it is.
     @Test
     func `a recording goes on in another stage session, at its place`() throws {

@@ -138,8 +138,8 @@ struct RecordingBook {
     /// Those that lie in the spool still. Segments are stored in their order.
     var spooledSegments: ArraySlice<Segment> { segments[storedCount...] }
 
-    /// The last one, while it grows.
-    var openSegment: Segment? { segments.last.flatMap { $0.isEnded ? nil : $0 } }
+    /// The last one, while it grows. One that is stored has ended: a full disk may have had no room for the line that says so.
+    var openSegment: Segment? { segments.last.flatMap { $0.isEnded || $0.isStored ? nil : $0 } }
 
     /// Bytes that lie in the spool still.
     var spooledByteCount: Int {
