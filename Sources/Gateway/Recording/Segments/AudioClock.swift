@@ -29,31 +29,39 @@ struct AudioClock: Equatable {
     /// - Parameter later: the frames after it that are there already.
     /// - Returns: its decoding time; nil for a frame that is left out.
     mutating func place(_ sample: PendingMedia.Audio, followedBy later: ArraySlice<PendingMedia.Audio>) -> Int64? {
-        let (stamp, duration, ownStart) = (sample.timestamp, sample.frame.duration, sample.frame.ownTimestamp)
-        // Its own clock alone says so: stamps also move when the clocks of both tracks are compared anew.
-        let isMissing = ownStart &- ownEnd >= duration * 3 / 4
-        ownEnd = ownStart &+ duration
-        guard let next else {
-            self.next = stamp &+ duration
-            return stamp
-        }
+        let (stamp, duration) = (sample.timestamp, sample.frame.duration)
+        let leastGap = followsLoss(sample.frame) ? min(gap, duration / 2 + 1) : gap
+        guard let next else { return put(at: stamp, lasting: duration) }
         let error = stamp &- next
-        let leastGap = isMissing ? min(gap, duration / 2 + 1) : gap
         let lateness = error < leastGap ? error : min(error, leastLateness(of: later, after: next &+ duration))
         if lateness >= leastGap {
-            (self.next, isSlewing, isLeavingOut) = (next &+ lateness &+ duration, false, false)
-            return next &+ lateness
+            (isSlewing, isLeavingOut) = (false, false)
+            return put(at: next &+ lateness, lasting: duration)
         }
         isLeavingOut = error <= (isLeavingOut ? -deadBand : -gap)
         if isLeavingOut { return nil }
+        return put(at: next, lasting: duration &+ correction(of: error, duration))
+    }
+
+    private mutating func put(at time: Int64, lasting duration: Int64) -> Int64 {
+        next = time &+ duration
+        return time
+    }
+
+    /// Its own clock alone says so: stamps also move when the clocks of both tracks are compared anew.
+    private mutating func followsLoss(_ frame: AudioFrame) -> Bool {
+        defer { ownEnd = frame.ownTimestamp &+ frame.duration }
+        return frame.ownTimestamp &- ownEnd >= frame.duration * 3 / 4
+    }
+
+    /// What a frame lasts longer, so that stamps that differ by so much are met in time.
+    private mutating func correction(of error: Int64, _ duration: Int64) -> Int64 {
         if error.magnitude > UInt64(deadBand) {
             isSlewing = true
         } else if error.magnitude <= UInt64(settled) {
             isSlewing = false
         }
-        let correction = isSlewing ? error.signum() * max(1, duration / 1_000) : 0
-        self.next = next &+ duration &+ correction
-        return next
+        return isSlewing ? error.signum() * max(1, duration / 1_000) : 0
     }
 
     /// What is missing makes all that follows late. GStreamer's muxer stamps those frames late that reach it late, one or some.

@@ -21,8 +21,6 @@ struct PendingMedia {
     private(set) var byteCount = 0
     /// Pictures are not shown in the order in which they come.
     private(set) var isReordered = false
-    /// Where the run of audio that is being written ends so far.
-    private var runEnd: Int64?
     /// Where the last picture that was cut ends: no decoding time is before it.
     private var videoEnd = FileTime.zero
 
@@ -56,32 +54,40 @@ struct PendingMedia {
     static func isTooMuch(byteCount: Int, frameCount: Int) -> Bool { byteCount > maximumByteCount || frameCount > maximumFrames }
 
     /// Takes the first `count` pictures out, in decoding order.
-    ///
-    /// Where pictures are reordered, decoding times are the times of showing in rising order: a segment ends before a keyframe,
-    /// so they are its own.
     /// - Parameter end: when the next picture is shown.
     mutating func cutVideo(count: Int, end: FileTime) -> Fragment.Run? {
         guard count > 0 else { return nil }
         let taken = video[..<count]
-        var times = taken.map(\.timestamp)
-        if isReordered { times.sort() }
-        times[0] = max(times[0], videoEnd)
-        for index in times.indices.dropFirst() where times[index] <= times[index - 1] { times[index] = times[index - 1] + 1 }
+        let times = decodeTimes(of: taken, until: end)
         let media = takePictures(taken.reduce(0) { $0 + $1.byteCount })
         var run = Fragment.Run(trackID: TrackDescriptions.videoTrackID, decodeTime: UInt64(max(0, times[0].ticks)), media: media)
         for (index, sample) in taken.enumerated() {
-            let next = index + 1 < times.count ? times[index + 1] : max(end, times[index] + 1)
             run.samples.append(
                 Fragment.Sample(
-                    duration: UInt32(clamping: next - times[index]), byteCount: sample.byteCount, isSync: sample.isSync,
+                    duration: UInt32(clamping: times[index + 1] - times[index]), byteCount: sample.byteCount,
+                    isSync: sample.isSync,
                     compositionOffset: isReordered ? Int32(clamping: sample.timestamp - times[index]) : 0))
-            videoEnd = next
         }
+        videoEnd = times[count]
         video.removeFirst(count)
         if video.isEmpty || video[0].isSync {
             isReordered = zip(video, video.dropFirst()).contains { $1.timestamp < $0.timestamp }
         }
         return run
+    }
+
+    /// When pictures are decoded, each after the one before it, and at last when the last one ends.
+    ///
+    /// Where pictures are reordered these are the times of showing in rising order: a segment ends before a keyframe, so they are
+    /// its own.
+    /// - Parameter taken: one at least.
+    private func decodeTimes(of taken: ArraySlice<Video>, until end: FileTime) -> [FileTime] {
+        var times = taken.map(\.timestamp)
+        if isReordered { times.sort() }
+        times[0] = max(times[0], videoEnd)
+        times.append(end)
+        for index in times.indices.dropFirst() { times[index] = max(times[index], times[index - 1] + 1) }
+        return times
     }
 
     /// The few that stay are copied, and the many that go are not. There is room for as many more.
@@ -100,21 +106,21 @@ struct PendingMedia {
         let count = audio.prefix { $0.timestamp < end }.count
         guard count > 0 else { return nil }
         var run: Fragment.Run?
+        // Where its last frame ends.
+        var runEnd: Int64 = 0
         for (place, sample) in audio[..<count].enumerated() {
             let bytes = sample.frame.bytes
             byteCount -= bytes.count
-            guard let time = clock.place(sample, followedBy: audio[(place + 1)...]) else { continue }
+            guard let time = clock.place(sample, followedBy: audio[(place + 1)...]), let next = clock.next else { continue }
             if run == nil { run = Fragment.Run(trackID: TrackDescriptions.audioTrackID, decodeTime: UInt64(max(0, time))) }
-            let duration = UInt32(clamping: (clock.next ?? time) - time)
             // A gap before this frame belongs to the one before it.
-            if let index = run?.samples.indices.last, let end = runEnd, time > end {
-                run?.samples[index].duration += UInt32(clamping: time - end)
+            if let index = run?.samples.indices.last, time > runEnd {
+                run?.samples[index].duration += UInt32(clamping: time - runEnd)
             }
-            run?.append(Fragment.Sample(duration: duration, byteCount: bytes.count), bytes)
-            runEnd = clock.next
+            run?.append(Fragment.Sample(duration: UInt32(clamping: next - time), byteCount: bytes.count), bytes)
+            runEnd = next
         }
         audio.removeFirst(count)
-        runEnd = nil
         return run
     }
 
