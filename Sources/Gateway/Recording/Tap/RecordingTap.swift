@@ -109,18 +109,25 @@ final class RecordingTap: SourceAudioSink {
 
     // MARK: - Blocks
 
-    /// A block with room for one packet; nil when the writer lags by all of them.
+    /// A block with room for one packet; nil when the writer lags by all of them. The one before is handed over when it is full,
+    /// or when its first entry has waited for long enough.
     private func room(at now: MonotonicTime) -> RecordingBlock? {
-        if let block {
-            if !block.isFull, now - block.began < Self.handOverInterval || block.isEmpty { return block }
-            handOver()
-        }
+        if let block, !block.isFull, block.isEmpty || now - block.began < Self.handOverInterval { return block }
+        handOver()
         guard let next = pool.take() else {
-            // The writer begins anew behind what is lost, and an encoder may send no keyframe that it is not asked for.
-            layers.awaitKeyframe()
-            if !hasLost { (hasLost, clockRead) = (true, [nil, nil]) }
+            lose()
             return nil
         }
+        return begin(next, at: now)
+    }
+
+    /// The writer begins anew behind what is lost, and an encoder may send no keyframe that it is not asked for.
+    private func lose() {
+        layers.awaitKeyframe()
+        if !hasLost { (hasLost, clockRead) = (true, [nil, nil]) }
+    }
+
+    private func begin(_ next: RecordingBlock, at now: MonotonicTime) -> RecordingBlock {
         next.begin(at: now)
         if hasLost {
             // What was noted meanwhile is lost as well. So the format is told again here, and the clocks
