@@ -143,6 +143,21 @@ struct ServerSessionTests {
             ])
     }
 
+    /// Encoders of Envivio leave out the three bytes that end it.
+    @Test(arguments: [.object(members), .ecmaArray(members)] as [AMF0Value])
+    func `reads connect from an object without an end`(_ value: AMF0Value) {
+        let connect = RTMPCommand(name: "connect", transactionID: 1, object: value)
+        var encoder = EncoderBytes()
+        encoder.message(type: 20, streamID: 0, chunkStreamID: 3, connect.bytes.dropLast(3))
+        encoder.publish()
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(
+            driver.happenings == [
+                .connect(app: "app", tcURL: "rtmp://h/app", flashVersion: "X"), .publish(application: "app", key: "KEY"),
+            ])
+    }
+
     /// What encoders ask beside publishing, as far as they wait for an answer; none makes them wait for ever.
     @Test(arguments: [
         ("releaseStream", "_result"), ("FCPublish", "_result"), ("FCUnpublish", "_result"), ("_checkbw", "_result"),

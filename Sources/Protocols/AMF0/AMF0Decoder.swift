@@ -50,7 +50,9 @@ public struct AMF0Decoder {
         case AMF0Marker.null: return .null
         case AMF0Marker.undefined, AMF0Marker.unsupported: return .undefined
         case AMF0Marker.object: return .object(try members(from: &reader, depth: depth))
-        case AMF0Marker.ecmaArray: return .ecmaArray(try ecmaArray(from: &reader, depth: depth))
+        case AMF0Marker.ecmaArray:
+            _ = try reader.next(UInt32.self)  // how many members: a hint, which some encoders leave at 0
+            return .ecmaArray(try members(from: &reader, depth: depth))
         case AMF0Marker.strictArray: return .strictArray(try elements(from: &reader, depth: depth))
         case AMF0Marker.date: return try date(from: &reader)
         case AMF0Marker.xmlDocument: return .xmlDocument(try reader.nextText(count: Int(reader.next(UInt32.self))))
@@ -68,20 +70,10 @@ public struct AMF0Decoder {
         return .date(milliseconds: milliseconds)
     }
 
-    /// Members up to the object end marker.
+    /// Members up to the object end marker, which some encoders leave out where the message ends.
     private mutating func members(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
         var object = AMF0Object()
-        while let member = try nextMember(from: &reader, depth: depth) { object.members.append(member) }
-        return object
-    }
-
-    /// The count is a hint that some encoders leave at 0, and some leave the end marker out when the message ends there.
-    private mutating func ecmaArray(from reader: inout ByteReader, depth: Int) throws(AMF0Error) -> AMF0Object {
-        let count = try reader.next(UInt32.self)
-        var object = AMF0Object()
-        while !(reader.isAtEnd && object.members.count >= count), let member = try nextMember(from: &reader, depth: depth) {
-            object.members.append(member)
-        }
+        while !reader.isAtEnd, let member = try nextMember(from: &reader, depth: depth) { object.members.append(member) }
         return object
     }
 
