@@ -298,6 +298,35 @@ struct ServerSessionTests {
         #expect(Array(driver.output[answered...]) == acknowledgement)
     }
 
+    /// The window that an encoder wishes, and after how many bytes it hears of them: half of it, or of ours.
+    @Test(arguments: [(nil, 1_250_000), (8_192, 4_096), (1, 2_048), (20_000_000, 1_250_000)] as [(UInt32?, Int)])
+    func `acknowledges half a window`(_ wish: UInt32?, _ count: Int) throws {
+        var window = ReceiveWindow()
+        if let wish { try window.resize(to: wish) }
+        for number in 1...2 {
+            let early = window.received(count - 1)
+            let due = window.received(1)
+            #expect(early == nil)
+            #expect(due == UInt32(number * count))
+        }
+    }
+
+    @Test func `says with each ping what has come`() throws {
+        var session = RTMPServerSession(crypto: .fake)
+        var encoder = EncoderBytes()
+        encoder.connect()
+        var offset = 0
+        try encoder.bytes.withUnsafeBytes { _ = try session.nextEvent(in: $0, at: &offset) }
+        session.acceptConnect()
+        _ = session.takeOutput()
+        session.ping(stamp: 0x0102_0304)
+        let output = session.takeOutput()
+        let count = encoder.bytes.count
+        let acknowledgement: [UInt8] = [2, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0, UInt8(count >> 8), UInt8(count & 255)]
+        #expect(output.prefix(16) == acknowledgement[...])
+        #expect(output.dropFirst(16) == [2, 0, 0, 0, 0, 0, 6, 4, 0, 0, 0, 0, 0, 6, 1, 2, 3, 4])
+    }
+
     @Test func `answers pings`() {
         var encoder = EncoderBytes.published()
         encoder.message(type: 4, streamID: 0, chunkStreamID: 2, [0, 6, 1, 2, 3, 4])

@@ -19,8 +19,6 @@ struct CommandDialogue {
 
     /// One bit each: some encoders create a few in a row, and use one.
     private static let maximumStreamCount = UInt16.bitWidth
-    /// Ours, in both directions.
-    private static let windowSize: UInt32 = 2_500_000
     private static let outgoingChunkSize = 65_536
     /// Of the server, in the result of `connect`.
     private static let properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31.0, "mode": 1.0]
@@ -149,8 +147,8 @@ struct CommandDialogue {
         precondition(connect != nil && !isConnected, "acceptConnect answers a connect event")
         guard let connect else { return }
         isConnected = true
-        output.writeControl(RTMPMessageType.windowAcknowledgementSize, Self.windowSize)
-        output.writePeerBandwidth(Self.windowSize)
+        output.writeControl(RTMPMessageType.windowAcknowledgementSize, ReceiveWindow.maximumSize)
+        output.writePeerBandwidth(ReceiveWindow.maximumSize)
         output.writeChunkSize(Self.outgoingChunkSize)
         let result = RTMPCommand(
             name: "_result", transactionID: connect.transactionID, object: .object(Self.properties),

@@ -183,8 +183,12 @@ extension RTMPServerSession {
         dialogue.requestReconnect(description: description, into: &output)
     }
 
-    /// Asks for a sign of life; the answer needs no event, it counts as bytes received.
-    public mutating func ping(stamp: UInt32) { output.writeUserControl(UserControlEvent.pingRequest, stamp) }
+    /// Asks for a sign of life; the answer needs no event, it counts as bytes received. Says what has come, too: a still picture
+    /// takes minutes to fill a window, and some encoders give a silent server up before.
+    public mutating func ping(stamp: UInt32) {
+        output.writeControl(RTMPMessageType.acknowledgement, window.acknowledge())
+        output.writeUserControl(UserControlEvent.pingRequest, stamp)
+    }
 
     /// Something waits for the peer.
     public var hasOutput: Bool { !output.bytes.isEmpty }

@@ -1,22 +1,29 @@
 /// Counts received bytes, handshake included, and tells when the peer waits for an Acknowledgement (RTMP 1.0 §5.4.3, §5.4.4).
+///
+/// It is sent at half a window: an encoder that holds to its window would stand still for a round trip at each whole one.
 struct ReceiveWindow {
-    private static let defaultSize: UInt32 = 2_500_000
+    /// What encoders are told to send unacknowledged at most. Those that hold to it never fill a larger one.
+    static let maximumSize: UInt32 = 2_500_000
     /// A smaller wish is not followed: it would only make work.
     private static let minimumSize: UInt32 = 4_096
 
-    private var size = defaultSize
+    private var size = maximumSize
     private var receivedByteCount: UInt64 = 0
     private var acknowledgedByteCount: UInt64 = 0
 
     mutating func resize(to size: UInt32) throws(RTMPError) {
         guard size > 0 else { throw .invalidWindow }
-        self.size = max(size, Self.minimumSize)
+        self.size = min(max(size, Self.minimumSize), Self.maximumSize)
     }
 
-    /// - Returns: the sequence number to acknowledge, bytes received modulo 2^32, once a window is full.
+    /// - Returns: the sequence number to acknowledge, once half a window is full.
     mutating func received(_ count: Int) -> UInt32? {
         receivedByteCount += UInt64(count)
-        guard receivedByteCount - acknowledgedByteCount >= UInt64(size) else { return nil }
+        return receivedByteCount - acknowledgedByteCount >= UInt64(size / 2) ? acknowledge() : nil
+    }
+
+    /// The sequence number of all that has come: bytes modulo 2^32.
+    mutating func acknowledge() -> UInt32 {
         acknowledgedByteCount = receivedByteCount
         return UInt32(truncatingIfNeeded: receivedByteCount)
     }
