@@ -85,6 +85,23 @@ struct NALUnitListTests {
         #expect((found.hasIDR, found.isMalformed, found.endOffset) == (true, false, body.count))
     }
 
+    /// Android's `prepend-sps-pps-to-idr-frames`: an app puts one length in place of the first of three start codes.
+    @Test
+    func `units behind start codes within a parameter set are found`() {
+        let picture: [UInt8] = [
+            0, 0, 0, 21, 0x67, 0x42, 0xC0, 0x1F, 0x8C, 0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80, 0, 0, 0, 1, 0x65, 0x88, 0x84, 7,
+        ]
+        let units: [[UInt8]] = [[0x67, 0x42, 0xC0, 0x1F, 0x8C], [0x68, 0xCE, 0x3C, 0x80], [0x65, 0x88, 0x84, 7]]
+        var found = NALUnitList()
+        for (rest, others) in [([], []), ([0, 0, 0, 2, 0x65, 7], [[0x65, 7]])] as [([UInt8], [[UInt8]])] {
+            (picture + rest).withUnsafeBytes { bytes in
+                found.find(inAccessUnit: bytes, lengthSize: 4)
+                #expect(found.units.map { Array($0) } == units + others)
+            }
+            #expect((found.hasIDR, found.isMalformed, found.endOffset) == (true, false, picture.count + rest.count))
+        }
+    }
+
     /// A delimiter of one byte before a slice, and then what cannot be read or forwarded.
     @Test(arguments: [[0, 0, 0, 9, 0x41], [0, 0], [0, 0, 0, 2, 0x18, 1]] as [[UInt8]])
     func `lengths that break behind sound ones stay lengths`(_ rest: [UInt8]) {

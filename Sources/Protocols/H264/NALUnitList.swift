@@ -5,6 +5,7 @@
 /// - a unit of a type that no RTP payload carries as it is (0, and 24 to 31) is left out;
 /// - a broken length ends the walk: what stands before it counts, the rest is given up;
 /// - an access unit with start codes in place of lengths, as some encoders leave it, is read by these;
+/// - so is a parameter set with start codes in it, behind which Android encoders leave the rest of the picture;
 /// - units beyond `maximumCount` are given up.
 ///
 /// A list is meant to be filled again and again: it keeps its room. The units lie in the walked bytes and live as long as those.
@@ -69,7 +70,13 @@
         do throws(H264Error) {
             while let unit = unsafe try iterator.next() {
                 guard unsafe units.count < Self.maximumCount else { throw .tooLong }
-                unsafe add(unit, endingAt: byteCount - iterator.bytes.count + iterator.offset)
+                let end = unsafe byteCount - iterator.bytes.count + iterator.offset
+                if unsafe Self.hidesUnits(unit) {
+                    unsafe addStream(unit)
+                    endOffset = end
+                } else {
+                    unsafe add(unit, endingAt: end)
+                }
             }
         } catch {
             isMalformed = true
@@ -89,6 +96,11 @@
 // MARK: - Start codes (annex B)
 
 extension NALUnitList {
+    /// A start code never stands within one unit. Looked for only where it costs little: a sequence parameter set is short.
+    private static func hidesUnits(_ unit: UnsafeRawBufferPointer) -> Bool {
+        unsafe NALUnitHeader(unit[0]).type == .sequenceParameterSet && startCode(in: unit) != nil
+    }
+
     /// Adds the units between start codes.
     private mutating func addStream(_ stream: UnsafeRawBufferPointer) {
         var rest = unsafe stream
