@@ -240,6 +240,24 @@ struct PipelineTests {
         #expect(rig.pipeline.counters.audioFrames == 1)
     }
 
+    /// AAC-LC at 48 kHz in stereo, with and without a checksum.
+    @Test(
+        arguments: [
+            [0xAF, 1, 0xFF, 0xF1, 0x4C, 0x80, 0x01, 0x5F, 0xFC, 0x21, 0x10, 0x04],
+            [0xAF, 1, 0xFF, 0xF8, 0x4C, 0x80, 0x01, 0x9F, 0xFC, 0xAB, 0xCD, 0x21, 0x10, 0x04],
+        ] as [[UInt8]])
+    func `AAC with ADTS headers needs no configuration, and loses them`(_ frame: [UInt8]) throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        rig.audio(frame)
+        rig.audio([0xAF, 0, 0x12, 0x10], at: 10)
+        rig.audio(frame, at: 21)
+        #expect(inspector.audioConfigurations == [[0x11, 0x90], [0x12, 0x10]], "What is said outright counts")
+        #expect(rig.sink.formats[.audio] == .opus(isStereo: true))
+        #expect(inspector.audioByteCounts == [3, 3])
+        #expect(rig.pipeline.counters.unreadable == 0)
+    }
+
     @Test func `progresses with advancing media time only`() throws {
         let rig = try Rig()
         var progress: [MonotonicTime] = []
@@ -292,6 +310,8 @@ final class FakeInspector: MediaInspector {
     var layerNames: [UInt8: String] = [:]
     private(set) var units: [[UInt8]] = []
     private(set) var layers: Set<UInt8> = []
+    private(set) var audioConfigurations: [[UInt8]] = []
+    private(set) var audioByteCounts: [Int] = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 
     func foundVideoCodec(_ name: String, arrival: MonotonicTime) -> Refusal? {
@@ -301,14 +321,20 @@ final class FakeInspector: MediaInspector {
         Refusal(.internalError, sentence: name)
     }
     func videoConfigured(_ parameterSets: [[UInt8]], layer: UInt8, arrival: MonotonicTime) -> Refusal? { nil }
-    func audioConfigured(_ configuration: AudioSpecificConfig, arrival: MonotonicTime) -> Refusal? { nil }
+    func audioConfigured(_ configuration: AudioSpecificConfig, arrival: MonotonicTime) -> Refusal? {
+        audioConfigurations.append(configuration.bytes)
+        return nil
+    }
     func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? { nil }
     func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
         layers.insert(layer)
         units += found.units.map { Array($0) }
         return refusal
     }
-    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? { refusal }
+    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+        audioByteCounts.append(byteCount)
+        return refusal
+    }
     func audioNotDecodable(arrival: MonotonicTime) -> Refusal? { nil }
     func unreadableVideo(arrival: MonotonicTime) { unreadable.insert(.video) }
     func unreadableAudio(arrival: MonotonicTime) { unreadable.insert(.audio) }

@@ -42,8 +42,8 @@ final class AudioTrackFeed {
         let body = unsafe message.body(of: tag)
         switch (tag.packet, tag.codec) {
         case (.sequenceStart, _): return unsafe configure(tag.codec, body, &message)
-        case (.codedFrames, .aac), (.codedFrames, .opus):
-            return unsafe forward(body, isOpus: tag.codec == .opus, message.stamp(of: tag), &message)
+        case (.codedFrames, .aac): return unsafe forwardAAC(body, message.stamp(of: tag), &message)
+        case (.codedFrames, .opus): return unsafe forward(body, isOpus: true, message.stamp(of: tag), &message)
         case (.codedFrames, _): return refuse(tag.codec, &message)
         default: return nil
         }
@@ -76,6 +76,10 @@ final class AudioTrackFeed {
             message.counters.malformed += 1
             return nil
         }
+        return configure(new, &message)
+    }
+
+    private func configure(_ new: AudioSpecificConfig, _ message: inout MediaMessage) -> Refusal? {
         // A codec that was refused in between makes a known one news.
         guard new != config || refusedCodec != nil else { return nil }
         if let refusal = inspector?.audioConfigured(new, arrival: message.arrival) { return refusal }
@@ -100,6 +104,19 @@ final class AudioTrackFeed {
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         publication.setSourceAudioFormat(nil)
         return nil
+    }
+
+    /// Some encoders leave each frame's ADTS header where it was; those of them that send no sequence header tell there what
+    /// it would.
+    private func forwardAAC(
+        _ frame: UnsafeRawBufferPointer, _ stamp: Duration, _ message: inout MediaMessage
+    ) -> Refusal? {
+        guard let header = unsafe ADTSHeader(of: frame.bytes) else {
+            return unsafe forward(frame, isOpus: false, stamp, &message)
+        }
+        if carriesOpus == nil, let told = header.configuration, let refusal = configure(told, &message) { return refusal }
+        let raw = unsafe UnsafeRawBufferPointer(rebasing: frame.dropFirst(header.byteCount))
+        return unsafe forward(raw, isOpus: false, stamp, &message)
     }
 
     private func forward(

@@ -62,7 +62,7 @@ public struct AudioSpecificConfig: Equatable, Sendable {
     }
 
     /// samplingFrequencyIndex 0 to 12 (table 1.18).
-    private static let sampleRates = [
+    static let sampleRates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 }

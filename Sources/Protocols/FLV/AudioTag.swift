@@ -6,7 +6,7 @@ public struct AudioTag: Equatable, Sendable {
     public enum Packet: Equatable, Sendable {
         /// `body` is the AudioSpecificConfig or OpusHead.
         case sequenceStart
-        /// `body` is one frame without ADTS or Ogg around it.
+        /// `body` is one frame without Ogg around it, and without ADTS but for some encoders.
         case codedFrames
         /// Nothing follows: the sequence has ended.
         case sequenceEnd
