@@ -339,7 +339,7 @@ struct SegmentMachineTests {
         var (bytes, frames) = (0, 0)
         for index in 0..<40_000 {
             script.hear(at: index == 1 ? 36_000 : 0, byteCount: index < 100 ? 1 << 20 : 1)
-            let (waiting, pending) = (script.machine.waiting, script.machine.pending)
+            let (waiting, pending) = (script.machine.waitingSound, script.machine.pending)
             bytes = max(bytes, waiting.byteCount, pending.byteCount)
             frames = max(frames, waiting.frames.count, pending.audio.count)
         }

@@ -3,8 +3,9 @@ import Wire
 /// What stamps of RTP are in the encoder's time, and what that is in the time of day, by readings of the publication's timeline.
 /// A value.
 ///
-/// The encoder's time is the RTP time of the video's first layer. RTMP's audio shares it. WHIP's has a clock of its own: about
-/// five readings a second say what both clocks show at one moment.
+/// The encoder's time is the RTP time of the video's first layer, or of the first one since nobody knew how it lies to the layer
+/// before. RTMP's audio shares it. WHIP's has a clock of its own: about five readings a second say what both clocks show at one
+/// moment. Without pictures WHIP's sound is timed by our clock.
 struct TrackClocks {
     /// What the encoder's time was at a moment.
     struct Reading {

@@ -21,7 +21,7 @@ struct AudioClock: Equatable {
     /// Of 90 kHz.
     func ticks(in samples: Int64) -> Int64 { samples &* 90_000 / timescale }
 
-    /// Where that is in the file, in samples.
+    /// A moment of the file, in samples.
     func samples(at time: FileTime) -> Int64 { samples(in: time.ticks) }
     /// Where the last frame ends, rounded up to whole ticks.
     var end: FileTime? { next.map { FileTime(ticks: ($0 * 90_000 + timescale - 1) / timescale) } }
@@ -48,13 +48,14 @@ struct AudioClock: Equatable {
         return time
     }
 
-    /// Its own clock alone says so: stamps also move when the clocks of both tracks are compared anew.
+    /// Whether frames are missing before this one. Its own clock alone says so: stamps also move when the clocks of both tracks
+    /// are compared anew. To be asked once of each frame: it notes where that ends.
     private mutating func followsLoss(_ frame: AudioFrame) -> Bool {
         defer { ownEnd = frame.ownTimestamp &+ frame.duration }
         return frame.ownTimestamp &- ownEnd >= frame.duration * 3 / 4
     }
 
-    /// What a frame lasts longer, so that stamps that differ by so much are met in time.
+    /// What a frame lasts longer, so that stamps that differ by so much are met in time. Begins to slew, or ends it.
     private mutating func correction(of error: Int64, _ duration: Int64) -> Int64 {
         if error.magnitude > UInt64(deadBand) {
             isSlewing = true

@@ -1,7 +1,7 @@
 import Wire
 
 /// A moment of one of a recording's two clocks. Both count ticks of 90 kHz, as the video's RTP time does; moments of one differ
-/// by ticks, and the other's moments are another type. Nothing here traps: stamps may be any number.
+/// by ticks, and the other's moments are another type. Its operators wrap: stamps may be any number.
 protocol RecordingClockTime: Comparable {
     var ticks: Int64 { get }
     init(ticks: Int64)
@@ -17,7 +17,7 @@ extension RecordingClockTime {
 struct EncoderTime: RecordingClockTime {
     var ticks: Int64
 
-    /// Honest encoders get nowhere else.
+    /// Whether an honest encoder gets there.
     var isPlausible: Bool { ticks.magnitude <= Self.largest }
 
     /// Twelve years: no product of such a time overflows.

@@ -30,7 +30,7 @@ struct SegmentMachine {
     private let expectsVideo: Bool
     private var phase = Phase.waiting
     private var tracks = TrackDescriptions()
-    private(set) var waiting = WaitingSound()
+    private(set) var waitingSound = WaitingSound()
     private(set) var pending = PendingMedia()
     private var clock = AudioClock(timescale: 48_000)
     private var progress = EncoderProgress()
@@ -65,7 +65,7 @@ struct SegmentMachine {
         if tracks.audio != nil {
             breakOff()
             // What waits for a keyframe is of the format before.
-            waiting.removeAll()
+            waitingSound.removeAll()
         }
         soundWaits = phase == .running && sequence.hasBegunSegment
         tracks.audio = description
@@ -113,13 +113,13 @@ struct SegmentMachine {
     /// Sound took another clock for the common one until now: times that follow are higher by this much for the same moments.
     mutating func clockMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
-        if phase == .running { progress.clockMoved(by: ticks) } else { waiting.move(by: clock.samples(in: ticks)) }
+        if phase == .running { progress.clockMoved(by: ticks) } else { waitingSound.move(by: clock.samples(in: ticks)) }
     }
 
     /// Sound is later by this much than what told its times knew: so are those that follow.
     mutating func soundMoved(by ticks: Int64) {
         guard ticks.magnitude <= EncoderTime.largest, tracks.audio != nil else { return }
-        guard phase == .running else { return waiting.move(by: clock.samples(in: ticks)) }
+        guard phase == .running else { return waitingSound.move(by: clock.samples(in: ticks)) }
         guard progress.soundMoved(by: ticks) else { return }
         pending.moveAudio(by: clock.samples(in: ticks))
         pending.removeAudio(before: clock.samples(at: beginning))
@@ -151,8 +151,8 @@ struct SegmentMachine {
         progress.begin(at: time, as: end)
         bounds.begin(at: end)
         clock = AudioClock(timescale: clock.timescale)
-        let sound = waiting.frames
-        waiting.removeAll()
+        let sound = waitingSound.frames
+        waitingSound.removeAll()
         for (samples, frame) in sound {
             // Its clock may have moved anywhere.
             let frameTime = EncoderTime(ticks: clock.ticks(in: samples))
@@ -181,9 +181,9 @@ struct SegmentMachine {
     /// Until a keyframe comes sound is kept for a while; then it is clear that there is sound alone.
     /// - Parameter samples: the encoder's time, in samples.
     private mutating func keepWhileWaiting(_ frame: AudioFrame, at samples: Int64) {
-        waiting.append(frame, at: samples, timescale: clock.timescale)
-        guard let first = waiting.frames.first?.encoderSamples else { return }
-        guard !expectsVideo || clock.ticks(in: samples - first) >= Self.longestWaitForVideo else { return }
+        waitingSound.append(frame, at: samples, timescale: clock.timescale)
+        guard let first = waitingSound.frames.first?.encoderSamples else { return }
+        guard !expectsVideo || clock.ticks(in: samples &- first) >= Self.longestWaitForVideo else { return }
         tracks.removeVideo()
         begin(at: EncoderTime(ticks: clock.ticks(in: first)))
     }

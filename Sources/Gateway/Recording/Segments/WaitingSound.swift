@@ -5,10 +5,10 @@ struct WaitingSound {
     private(set) var frames: [(encoderSamples: Int64, frame: AudioFrame)] = []
     private(set) var byteCount = 0
 
-    /// A frame a second away from the one before it has nothing to do with what waits, which goes.
+    /// A frame more than a second away from the one before it has nothing to do with what waits, which goes.
     /// - Parameter timescale: samples a second.
     mutating func append(_ frame: AudioFrame, at encoderSamples: Int64, timescale: Int64) {
-        let isElsewhere = frames.last.map { (encoderSamples - $0.encoderSamples).magnitude > UInt64(timescale) } ?? false
+        let isElsewhere = frames.last.map { (encoderSamples &- $0.encoderSamples).magnitude > UInt64(timescale) } ?? false
         if isElsewhere || PendingMedia.isTooMuch(byteCount: byteCount, frameCount: frames.count) { removeAll() }
         frames.append((encoderSamples, frame))
         byteCount += frame.bytes.count
