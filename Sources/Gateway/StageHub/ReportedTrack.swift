@@ -26,10 +26,11 @@ struct ReportedTrack {
         lags.observe(lag, at: now)
     }
 
-    mutating func reported(_ reportedOffset: Int64) {
+    /// - Parameter difference: a wall offset.
+    mutating func reported(_ difference: Int64) {
         let former = wallOffset
         if reports.count == Self.reportCount { reports.removeFirst() }
-        reports.append(reportedOffset)
+        reports.append(difference)
         // The RTP time has stood still: earlier packets look too early now.
         if let former, let wallOffset, wallOffset &- former > Self.largestRise { lags = LowerEnvelope() }
     }

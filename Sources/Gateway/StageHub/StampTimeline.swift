@@ -61,7 +61,7 @@ struct StampTimeline {
         return tracks.count - 1
     }
 
-    /// Another track's, where that jumped just before; else the session is re-based.
+    /// The shift from here on: that of another track, which jumped just before, or a new one of the session.
     private mutating func shiftAfterJump(of track: Track, to stamp: Int64, _ arrival: MonotonicTime) -> Int64 {
         if !isLastJump(of: track, to: stamp, arrival) {
             shift = continuation(of: track, at: arrival) &- stamp

@@ -21,7 +21,7 @@ public struct TrackNumbering {
     private let firstTimestamp: Int64
     /// The packet with the highest number sent: the publisher's number, ours, and our timestamp.
     @usableFromInline var newest: (input: Int64, output: Int64, timestamp: Int64, arrival: MonotonicTime)?
-    /// The next packet has the constants chosen.
+    /// With the next packet the constants are chosen anew.
     @usableFromInline var startsAnew = true
     /// From the next packet's clock to that of the packets before it; nil where only the time that passed tells.
     private var shift: Int64?

@@ -84,9 +84,7 @@ final class JoinedClaim {
         self.holder = holder
         environment.leases.claimPublish(
             grant, protocol: ingestProtocol, holder: holder, takeOver: takeOver, through: environment.replies
-        ) { [self] answer in
-            answered(answer)
-        }
+        ) { [self] in answered($0) }
     }
 
     private func answered(_ answer: ClaimAnswer) {

@@ -11,11 +11,11 @@ extension Replication {
     }
 
     /// The destination does not take it for now.
-    /// - Parameter isSourceActive: its source has other ones.
+    /// - Parameter isSourceActive: whether its source has other replications.
     func waitingWrites(isSourceActive: Bool) -> [HistoryWrite] { standing(isSourceActive: isSourceActive, isActive: false) }
 
     /// It is over.
-    /// - Parameter isSourceActive: its source has other ones.
+    /// - Parameter isSourceActive: whether its source has other replications.
     func stoppedWrites(isSourceActive: Bool, at now: WallTime) -> [HistoryWrite] {
         [event(.replicationStopped, at: now)] + standing(isSourceActive: isSourceActive, isActive: false)
     }
