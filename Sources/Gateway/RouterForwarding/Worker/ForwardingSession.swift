@@ -24,6 +24,8 @@ final class ForwardingSession: PublicationObserver {
     /// As we were told last: rates in between are no news for routers.
     private var layers: [VideoLayer] = []
     private var announced: Announcement?
+    /// An encoder's parameter sets may differ in every picture, and all publications share the control loop's mailbox.
+    private var changes = Allowance(maximumChangesAtOnce, then: feedbackInterval)
     private var waiting: TimerWatch?
     private var watching: TimerWatch?
     private var lastFeedback: [MonotonicTime?]
@@ -82,6 +84,8 @@ final class ForwardingSession: PublicationObserver {
         let announcement = announcement()
         guard announcement != announced else { return }
         let isFirst = announced == nil
+        // One too many is told by a later look, if it is so still then.
+        guard isFirst || changes.take(at: socket.loop.now) else { return }
         announced = announcement
         onEvent(isFirst ? .ready(announcement) : .changed(announcement))
     }
@@ -105,13 +109,16 @@ final class ForwardingSession: PublicationObserver {
             lastFeedback[replica] = moment
             onEvent(.feedback(replica: replica, at: moment))
         }
-        if announced != nil { considerAnnouncing() }  // an encoder may have turned out deaf
+        // An encoder may have turned out deaf, or changed more than could be told at once.
+        if announced != nil { considerAnnouncing() }
     }
 
     /// A publication of one track only, or with layers whose size is not known yet, is announced this long after its first track
     /// is known; a track that comes later is announced anew.
     static let patience = Duration.milliseconds(500)
     static let feedbackInterval = Duration.seconds(1)
+    /// Of what was announced, and then one in each `feedbackInterval`.
+    static let maximumChangesAtOnce = 10
 }
 
 extension SessionEnd {
