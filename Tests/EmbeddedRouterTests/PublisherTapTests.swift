@@ -94,6 +94,28 @@ struct PublisherTapTests {
         withExtendedLifetime(mailbox) {}
     }
 
+    /// All publications that a worker's viewers watch share its inbox.
+    @Test(.timeLimit(.minutes(10)))
+    func `of sizes that change all the time readers hear some, and soon the last`() throws {
+        let loop = try EventLoop()
+        var told: [Int] = []
+        let mailbox = try Mailbox<RouterMessage>(loop: loop) { message in
+            if case .layers(_, let layers) = message { told += layers.map(\.width) }
+        }
+        context.inboxes[0].open(mailbox.sender)
+        _ = feed(.video)
+        publication.add(tap)
+        for number in 0..<1_000 {
+            publication.setPictureSize(width: 320 + 16 * (number % 2), height: 180, of: .video, at: clock.now)
+        }
+        publication.setPictureSize(width: 640, height: 360, of: .video, at: clock.now)
+        clock.advance(by: .seconds(5))
+        forward(1)
+        #expect(loop.run(until: { told.last == 640 }, within: .seconds(120)), "\(told)")
+        #expect(told.count < 100)
+        withExtendedLifetime(mailbox) {}
+    }
+
     @Test func `a reader that never reads holds no more than the pool, and the others get everything`() {
         let (dead, live) = (feed(.video), feed(.video))
         var numbers: [Int64] = []

@@ -20,6 +20,8 @@ final class PublisherTap: MediaSink {
     /// What readers were told last, and when that was last compared with what is so.
     private var toldLayers: [VideoLayer] = []
     private var ratesRead = MonotonicTime.zero
+    /// An encoder's pictures may differ in size all the time, and what readers are told costs each of their viewers.
+    private var changes = Allowance(maximumChangesAtOnce, then: .milliseconds(500))
     /// By layer.
     private var keyframeRequests = [Allowance](
         repeating: Allowance(1, then: .milliseconds(500)), count: PublishCounters.maximumLayerCount)
@@ -142,7 +144,11 @@ final class PublisherTap: MediaSink {
         return shifts
     }
 
-    func layersChanged() { tell(publication.layers) }
+    func layersChanged() {
+        // One too many is told with the rates.
+        if changes.take(at: EventLoop.monotonicNow()) { tell(publication.layers) }
+    }
+
     func restarted() { epoch &+= 1 }
 
     func ended(_ reason: SessionEnd) {
@@ -155,6 +161,7 @@ final class PublisherTap: MediaSink {
     private static let unread = [MonotonicTime](repeating: .zero, count: PublishCounters.maximumLayerCount + 1)
     private static let clockInterval: Duration = .milliseconds(200)
     private static let ratesInterval: Duration = .seconds(5)
+    private static let maximumChangesAtOnce = 10
 }
 
 /// A publication that can be subscribed to, as all workers see it.
