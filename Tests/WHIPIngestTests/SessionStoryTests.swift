@@ -44,7 +44,7 @@ struct SessionStoryTests {
         Example(
             steps: [.firstCheck], checks: 1, seconds: 5, end: .closed,
             verdict: "The publisher ended the session after 5.0 s: one connectivity check arrived, then neither another nor a "
-                + "DTLS ClientHello: does the client wait for the gateway's, which sends none?"),
+                + "DTLS ClientHello: does the client wait for those of the gateway, which sends none?"),
         Example(
             steps: [.firstCheck, .claimed], seconds: 10, end: .connectionLost,
             verdict: "Within 10.0 s the DTLS handshake began and was not finished."),

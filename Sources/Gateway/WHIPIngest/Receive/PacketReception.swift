@@ -148,7 +148,7 @@ struct PacketReception {
         tell(.firstIDR)
     }
 
-    /// A packet goes on, and the contract has nothing against it. Asked for until the publish has really started.
+    /// A packet is forwarded, and the contract has nothing against it. Asked for until the publish has really started.
     mutating func forwarded(_ received: ReceivedPacket) {
         guard let start = start(with: received) else { return }
         (news.hasStarted, hasNews) = (true, true)

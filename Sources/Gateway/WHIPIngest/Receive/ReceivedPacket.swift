@@ -19,7 +19,7 @@ struct ReceivedPacket {
     var fate = Fate.dropped
     /// From a newer source than the one before: the sinks' numbers begin anew too.
     var replacesFeed = false
-    /// Video whose payload could not be read, or only its beginning: no more of it goes on.
+    /// Video whose payload could not be read, or only its beginning: no more of it is forwarded.
     var isMalformed = false
     /// No packet of this timestamp was forwarded right before it.
     var startsTimestamp = false

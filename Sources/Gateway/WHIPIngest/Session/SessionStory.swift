@@ -95,7 +95,7 @@ public struct SessionStory: Sendable, Equatable {
             guard checks != 1 else {
                 return sentence(
                     "one connectivity check arrived, then neither another nor a DTLS ClientHello",
-                    "does the client wait for the gateway's, which sends none")
+                    "does the client wait for those of the gateway, which sends none")
             }
             return sentence("connectivity checks arrived but no DTLS ClientHello followed", "do answers reach the client")
         }

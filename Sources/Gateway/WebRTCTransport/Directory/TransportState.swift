@@ -23,7 +23,7 @@ public final class TransportState: Sendable {
     private struct Content {
         /// The newest last; older ones hold until the first check with a newer one.
         var credentials: [ICECredentials]
-        /// The peer's, by which a PATCH is trickle or restart.
+        /// The peer's; see `knows(ufrag:)`.
         var remoteUfrag: String
         /// Why it ended, where its worker could not be told.
         var untoldEnd: SessionEnd?

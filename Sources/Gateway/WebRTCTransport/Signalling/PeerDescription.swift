@@ -10,7 +10,7 @@ public struct PeerDescription: Sendable, Equatable {
     public var fingerprints: [CertificateFingerprint]
     /// `ice2`, `trickle`: the offered options, which the answer repeats.
     public var iceOptions: [String]
-    /// The tagged section's `a=ice-ufrag`, or the session's; a PATCH with another one is a restart.
+    /// The tagged section's `a=ice-ufrag`, or the session's; a PATCH with another one, which is not ours either, is a restart.
     public var ufrag: String
     /// The mids of the BUNDLE group; empty for a single section without one.
     public var bundleMids: [String]

@@ -38,9 +38,9 @@ extension HTTPRequest {
         if method == .patch, body.first == UInt8(ascii: "{") {
             // React Native's react-native-whip-whep sends each candidate so. It gives up at a 401, and goes on at a 400.
             return Refusal(
-                .malformedFragment, sentence: "The SDP fragment is malformed: it is JSON, and shows no token of the session.")
+                .malformedFragment, sentence: "The SDP fragment is malformed: it is JSON. The request shows no token of the session either.")
         }
-        guard headers["Authorization"]?.utf8.starts(with: "Basic ".utf8) == true else { return Refusal(.missingToken) }
+        guard headers["Authorization"]?.prefix(6).lowercased() == "basic " else { return Refusal(.missingToken) }
         return Refusal(
             .missingToken,
             sentence: "The token came by the Basic scheme: have the encoder send it by Bearer (Authorization: Bearer TOKEN).")
