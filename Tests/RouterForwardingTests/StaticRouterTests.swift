@@ -115,6 +115,26 @@ struct StaticRouterTests {
         #expect(ports.assign(to: "a")?.video == 5004 && ports.assign(to: "b")?.video == 5012 && ports.assign(to: "c") == nil)
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `of parameter sets that differ in every picture some are described, and at last those that stay`() throws {
+        let loop = try EventLoop()
+        let written = Lock<[String]>([])
+        let router = StaticRouter(StaticRouter.Configuration(ports: 5004...5019)) { _, sdp in written.withLock { $0.append(sdp) } }
+        let publication = Publication(
+            grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
+            lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
+            timeline: Timeline())
+        try #require(router.attach(publication, socket: try RouterSocket(loop: loop)))
+        for number in 0...1_000 {
+            publication.setFormat(
+                .h264(sps: [0x67, 0x42, UInt8(number >> 8), UInt8(number & 0xFF)], pps: [0x68, 0xCE]), of: .video)
+        }
+        #expect(written.withLock { $0.count } < 100)
+        let isLastWritten = { written.withLock { $0.last?.contains("profile-level-id=4203e8") == true } }
+        #expect(loop.run(until: isLastWritten, within: .seconds(120)))
+        withExtendedLifetime(publication) {}
+    }
+
     /// Tells when a leg of it was opened.
     private final class Source: MediaSource {
         private(set) var announcementCount = 0

@@ -105,6 +105,10 @@ public final class StaticRouter: Sendable {
         private var leg: RouterLeg?
         /// As it was published last.
         private var described = ""
+        /// An encoder's parameter sets may differ in every picture, and a description costs as much as many packets.
+        private var changes = Allowance(maximumChangesAtOnce, then: changeInterval)
+        /// For the change that was one too many.
+        private var waiting: TimerWatch?
 
         init(
             _ publication: Publication, to ports: StaticPorts, by router: StaticRouter, through socket: RouterSocket,
@@ -119,10 +123,20 @@ public final class StaticRouter: Sendable {
 
         private func describe() {
             guard !publication.formats.isEmpty else { return }
-            let text = router.description(of: publication, plan ?? openLeg()).text
+            let plan = plan ?? openLeg()
+            guard changes.take(at: socket.loop.now) else { return describeLater() }
+            let text = router.description(of: publication, plan).text
             guard text != described else { return }
             described = text
             router.publish(publication.grant.participant, text)
+        }
+
+        private func describeLater() {
+            guard waiting == nil else { return }
+            waiting = socket.loop.schedule(after: Self.changeInterval) { [unowned self] in
+                waiting = nil
+                describe()
+            }
         }
 
         /// Every format is known before media of it comes, and many a publish that is tried never comes to any.
@@ -136,10 +150,15 @@ public final class StaticRouter: Sendable {
         }
 
         func ended(_ reason: SessionEnd) {
+            waiting = nil
             // Before anybody else has its ports.
             leg?.close()
             if let borrower { router.pairs.withLock { $0.giveBack(borrower) } }
         }
+
+        /// Three layers and sound take some twelve until all is known of them.
+        private static let maximumChangesAtOnce = 20
+        private static let changeInterval = Duration.seconds(1)
     }
 
     private func description(of publication: Publication, _ plan: LegPlan) -> RouterDescription {
