@@ -76,6 +76,16 @@ struct TrackNumberingTests {
         }
     }
 
+    /// Changes of layers move the time by what the publisher's sender reports say.
+    @Test(arguments: [Int64.max, .min])
+    func `another sequence begins wherever the time of the last one stood`(_ last: Int64) {
+        var numbering = TrackNumbering(clockRate: 90_000, firstSequenceNumber: 7, firstTimestamp: 5)
+        let (first, time) = numbering.number(100, 0, arrival: clock.now)
+        #expect(numbering.number(101, last &- time, arrival: clock.now) == (first + 1, last))
+        numbering.restart()
+        #expect(numbering.number(7, 0, arrival: clock.now).0 == first + 2)
+    }
+
     @Test mutating func `what was sent leads back to the publisher's number, until the constants change`() {
         let (first, _) = numbering.number(100, 1_000, arrival: clock.now)
         _ = numbering.number(105, 4_000, arrival: clock.now)

@@ -103,6 +103,6 @@ public struct TrackNumbering {
         sequenceConstant = newest.output + 1 &- sequenceNumber
         let passed = max(1, Int64((arrival - newest.arrival).inSeconds * Double(clockRate)))
         let carriedOver = shift.map { timestamp &+ $0 &+ timestampConstant } ?? newest.timestamp &+ passed
-        timestampConstant = max(carriedOver, newest.timestamp + 1) &- timestamp
+        timestampConstant = max(carriedOver, newest.timestamp &+ 1) &- timestamp
     }
 }
