@@ -95,7 +95,7 @@ struct ViewerBookTests {
         }
     }
 
-    private let book = ViewerRegistry(.init(total: 10, perStage: 10, perAddress: 10, perToken: 2))
+    private let book = ViewerRegistry(of: .sessions, .init(total: 10, perStage: 10, perAddress: 10, perToken: 2))
     private let ended = Lock<[String: [Refusal]]>([:])
 
     private func enter(_ participant: String) throws -> UInt64 {

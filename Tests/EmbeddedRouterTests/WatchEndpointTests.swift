@@ -33,7 +33,7 @@ private final class OneToken: SubscribeAuthorizer {
 private final class Site {
     let loop: EventLoop
     let board = StageBoard()
-    let viewers = ViewerRegistry(.init(total: 20, perStage: 20, perAddress: 20, perToken: 4))
+    let viewers = ViewerRegistry(of: .pages, .init(total: 20, perStage: 20, perAddress: 20, perToken: 4))
     let authorizer = OneToken()
     let endpoint: WatchEndpoint
     private let server: HTTPServer
@@ -197,6 +197,7 @@ struct WatchEndpointTests {
             return client
         }
         #expect(site.wait { clients[0].isClosed && clients[1].isClosed })
+        #expect(clients[0].text.contains("event: refused") && clients[0].text.contains("A newer watch page has"))
         #expect(clients[2...].allSatisfy { !$0.isClosed } && site.board.watcherCount == 4 && site.viewers.count == 4)
     }
 

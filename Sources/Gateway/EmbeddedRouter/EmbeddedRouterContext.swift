@@ -25,7 +25,8 @@ public final class EmbeddedRouterContext: Sendable {
     /// WHEP sessions.
     let subscribers: ViewerRegistry
     /// Watch pages that are told who is live.
-    let pages = ViewerRegistry(.init(total: StageBoard.maximumWatchers, perStage: 400, perAddress: 100, perToken: 16))
+    let pages = ViewerRegistry(
+        of: .pages, .init(total: StageBoard.maximumWatchers, perStage: 400, perAddress: 100, perToken: 16))
     private let numbers = Atomic<UInt64>(0)
 
     /// - Parameter workerCount: how many `EmbeddedRouterWorker`s there will be.
@@ -37,6 +38,7 @@ public final class EmbeddedRouterContext: Sendable {
         (self.reports, self.metrics) = (reports, metrics)
         allowances = ViewerAllowances(bitsPerSecond: settings.viewerBitrate)
         subscribers = ViewerRegistry(
+            of: .sessions,
             .init(
                 total: settings.maximumSubscribers, perStage: settings.subscribersPerStage,
                 perAddress: settings.subscribersPerAddress, perToken: settings.subscribersPerToken))

@@ -25,9 +25,15 @@ final class ViewerRegistry: Sendable {
         var lastNumber: UInt64 = 0
     }
 
+    /// What its viewers are, for the words of refusals.
+    enum Kind { case sessions, pages }
+
+    private let kind: Kind
     private let content: Lock<Content>
 
-    init(_ limits: ViewerPlaces.Limits) { content = Lock(Content(places: ViewerPlaces(limits))) }
+    init(of kind: Kind, _ limits: ViewerPlaces.Limits) {
+        (self.kind, content) = (kind, Lock(Content(places: ViewerPlaces(limits))))
+    }
 
     var count: Int { content.withLock { $0.entries.count } }
 
@@ -51,9 +57,9 @@ final class ViewerRegistry: Sendable {
         }
         switch answer {
         case .success(let (number, displaced)):
-            for entry in displaced { entry.end(Refusal(.tooManySubscribers, sentence: Self.displaced)) }
+            for entry in displaced { entry.end(Refusal(.tooManySubscribers, sentence: kind.displaced)) }
             return number
-        case .failure(let full): throw Refusal(.tooManySubscribers, sentence: full.bound.sentence)
+        case .failure(let full): throw Refusal(.tooManySubscribers, sentence: kind.sentence(of: full.bound))
         }
     }
 
@@ -75,18 +81,30 @@ final class ViewerRegistry: Sendable {
             entry.end(refusal)
         }
     }
-
-    private static let displaced = "A newer session has this one's place: it was not connected yet."
 }
 
-extension ViewerPlaces.Bound {
-    /// Nil where the table's own words say it.
-    fileprivate var sentence: String? {
+extension ViewerRegistry.Kind {
+    fileprivate var displaced: String {
         switch self {
-        case .token: "This token watches as often as it may (embedded.subscribersPerToken): end one of its sessions."
-        case .address: "Your address watches as often as it may (embedded.subscribersPerAddress): end one of its sessions."
-        case .stage: "This stage is watched as often as it may be (embedded.subscribersPerStage): try again later."
-        case .total: nil
+        case .sessions: "A newer session has this one's place: it was not connected yet."
+        case .pages: "A newer watch page has this one's place: close one of them."
+        }
+    }
+
+    /// Bounds of sessions are configured, those of pages are not; nil where the table's own words say it.
+    fileprivate func sentence(of bound: ViewerPlaces.Bound) -> String? {
+        switch (self, bound) {
+        case (.sessions, .token):
+            "This token watches as often as it may (embedded.subscribersPerToken): end one of its sessions."
+        case (.sessions, .address):
+            "Your address watches as often as it may (embedded.subscribersPerAddress): end one of its sessions."
+        case (.sessions, .stage):
+            "This stage is watched as often as it may be (embedded.subscribersPerStage): try again later."
+        case (.sessions, .total): nil
+        case (.pages, .token): "This token has as many watch pages open as it may: close one of them."
+        case (.pages, .address): "Your address has as many watch pages open as it may: close one of them."
+        case (.pages, .stage): "This stage has as many watch pages open as it may: try again later."
+        case (.pages, .total): "This gateway has as many watch pages open as it may: try again later."
         }
     }
 }
