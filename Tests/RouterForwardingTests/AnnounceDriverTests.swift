@@ -220,18 +220,19 @@ struct AnnounceDriverTests {
         let router = try ExampleRouter()
         let gateway = try Gateway([router])
         let driver = Self.driver(gateway.http, url: router.url)
-        func announce(on stage: String, generation: UInt64) {
+        func announce(_ id: String = "p", on stage: String, generation: UInt64) {
             var isTaken: Bool?
-            driver.announce(Announcement.of("p", stage: stage, generation: generation)) { isTaken = (try? $0.get()) != nil }
+            driver.announce(Announcement.of(id, stage: stage, generation: generation)) { isTaken = (try? $0.get()) != nil }
             #expect(gateway.wait { isTaken == true })
         }
+        announce("s2-p", on: "s3", generation: 7)
         announce(on: "s1", generation: 7)
         announce(on: "s2", generation: 7)
         driver.withdraw(Announcement.of("p", stage: "s1", generation: 7), reason: "unpublished")
-        #expect(gateway.wait { gateway.status(of: router).count == 1 })
+        #expect(gateway.wait { gateway.status(of: router).count == 2 })
         announce(on: "s2", generation: 8)
         let generations = gateway.status(of: router).compactMapValues { $0["generation"]?.integer }
-        #expect(generations == ["s2-p": 8])
+        #expect(generations == ["s2-p": 7, "s2~p": 8])
     }
 
     @Test func `health checks and leases alone are urgent`() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A stage router in one file, written from docs/stage-router.md: takes announced participants, their layers too,
-and counts their media.
+and counts their media. It knows no SRTP.
 
 usage: stage_router.py [--http PORT] [--address ADDRESS]      (port 0: a free one, printed as the first line)
 """
@@ -22,12 +22,16 @@ leases = {}  # gatewayId -> monotonic time of expiry
 lock = threading.Lock()
 
 
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
 class Participant:
     """One announce: a UDP socket for all tracks (rtcp-mux), and what came to it."""
 
     def __init__(self, announce, address):
         self.announce, self.generation = announce, announce["generation"]
-        self.socket = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket = socket.socket(family(address), socket.SOCK_DGRAM)
         self.socket.bind((address, 0))
         self.socket.settimeout(0.5)
         self.tracks, self.media, self.cname, self.said_bye = {}, [], None, False
@@ -58,15 +62,17 @@ class Participant:
     def receive(self):
         while self.socket.fileno() >= 0:
             try:
-                packet, source = self.socket.recvfrom(2048)
-            except OSError:  # nothing for half a second, or closed
-                continue
-            if len(packet) < 8 or packet[0] >> 6 != 2:
-                continue
-            if 192 <= packet[1] <= 223:
-                self.control(packet, source)
-            else:
-                self.rtp(packet, source)
+                self.take(*self.socket.recvfrom(16_384))
+            except (OSError, IndexError, struct.error, UnicodeDecodeError):
+                continue  # nothing for half a second, or closed; or anybody's packet that is shorter than it says
+
+    def take(self, packet, source):
+        if len(packet) < 8 or packet[0] >> 6 != 2:
+            return
+        if 192 <= packet[1] <= 223:
+            self.control(packet, source)
+        else:
+            self.rtp(packet, source)
 
     def rtp(self, packet, source):
         ssrc = struct.unpack_from(">I", packet, 8)[0]
@@ -123,7 +129,7 @@ class Participant:
 def name_of(announce):
     """A participant's id, or with its stage's where another stage has, or had, somebody of that id (a replica, say)."""
     name = announce["participantId"]
-    with_stage = f"{announce['stageId']}-{name}"
+    with_stage = f"{announce['stageId']}~{name}"  # no id has a ~
     former = participants.get(name)
     is_others = former is not None and former.announce["stageId"] != announce["stageId"]
     return with_stage if is_others or with_stage in participants else name
@@ -222,6 +228,7 @@ if __name__ == "__main__":
     parser.add_argument("--http", type=int, default=0)
     parser.add_argument("--address", default="127.0.0.1")
     options = parser.parse_args()
+    ThreadingHTTPServer.address_family = family(options.address)
     server = ThreadingHTTPServer((options.address, options.http), Handler)
     threading.Thread(target=expire, daemon=True).start()
     print(server.server_address[1], flush=True)
