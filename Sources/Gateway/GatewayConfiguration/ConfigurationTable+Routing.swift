@@ -57,7 +57,8 @@ extension RouterSettings: MapEntry {
         ConfigurationKey("url", \.url, .restart, "announce, janus: the router's HTTP or HTTPS URL."),
         ConfigurationKey("token", \.token, .restart, "announce: sent as Bearer; janus: the API secret."),
         ConfigurationKey(
-            "media", \.media, .restart, "Networks to which media may be sent; none: what the URL's host resolves to, and host."),
+            "media", \.media, .restart,
+            "Networks to which media may be sent; none: what the URL's host resolves to, what answers there, and host."),
         ConfigurationKey(
             "srtp", \.srtp, .restart,
             "Sends SRTP (announce, janus, static). The keys of announce and janus travel to url: by https, or to this machine."),

@@ -22,7 +22,7 @@ public struct RouterSettings: Equatable, Sendable {
     public var url = ""
     /// announce: sent as Bearer; janus: the API secret.
     public var token = Secret("")
-    /// Networks to which media may be sent; none: what the URL's host resolves to, and `host`.
+    /// Networks to which media may be sent; none: what the URL's host resolves to, what answers there, and `host`.
     public var media: [IPNetwork] = []
     /// Sends SRTP (announce, janus, static). The keys of announce and janus travel to `url`: by https, or to this machine.
     public var srtp = false
