@@ -121,6 +121,7 @@ struct HTTPRequestParserTests {
         ("GET /\u{E9} HTTP/1.1", .malformedTarget), ("GET ftp://a/ HTTP/1.1", .malformedTarget),
         ("GET \u{301} HTTP/1.1", .malformedTarget), ("GET http:/// HTTP/1.1", .malformedTarget),
         ("GET http://u:p@a/ HTTP/1.1", .malformedTarget),
+        ("GET /\(String(repeating: "%CC%81", count: 257)) HTTP/1.1", .malformedTarget),
     ])
     func `refuses request lines`(_ line: String, _ error: HTTPError) {
         #expect(throws: error) { try events([Array("\(line)\r\nHost: a\r\n\r\n".utf8)]) }

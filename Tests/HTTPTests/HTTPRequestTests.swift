@@ -25,6 +25,13 @@ struct HTTPRequestTests {
         #expect(try self.request("/%ff").pathSegments == nil)
     }
 
+    @Test func `what is not ASCII has 512 bytes at most in each part of a target`() {
+        let most = String(repeating: "%CC%81", count: 256)
+        #expect(HTTPRequestTarget("/\(most)/\(most)?\(most)=\(most)&\(most)") != nil)
+        for target in ["/\(most)%CC", "/a?\(most)%CC=1", "/a?b=\(most)%cc"] { #expect(HTTPRequestTarget(target) == nil) }
+        #expect(HTTPRequestTarget("/\(String(repeating: "%41", count: 600))") != nil)
+    }
+
     @Test(arguments: [
         ("1.1", "", true), ("1.1", "Connection: close\r\n", false), ("1.1", "Connection: x, CLOSE\r\n", false),
         ("1.0", "", false),

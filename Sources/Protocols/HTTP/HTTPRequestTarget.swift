@@ -9,9 +9,15 @@ public struct HTTPRequestTarget: Equatable, Sendable {
     /// Host and port of the absolute form; it stands in for the Host field.
     public var authority: String?
 
-    /// Nil for anything else: CONNECT's form, a fragment, characters that are not visible ASCII, a malformed escape.
+    /// Bytes of one segment or of a query's name or value that escapes put there beyond ASCII, at most: a tag's key of 128
+    /// characters has no more. Who compares them does so by characters, which takes the square of their length.
+    static let maximumUnicodeLength = 512
+
+    /// Nil for anything else: CONNECT's form, a fragment, characters that are not visible ASCII, a malformed escape, or more
+    /// escapes than `maximumUnicodeLength` allows.
     public init?(_ text: some StringProtocol) {
-        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }), PercentEncoding.isWellFormed(text)
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }), PercentEncoding.isWellFormed(text),
+            Self.isQuicklyCompared(text)
         else { return nil }
         if text == "*" {
             (path, query, authority) = ("*", nil, nil)
@@ -30,6 +36,17 @@ public struct HTTPRequestTarget: Equatable, Sendable {
         let mark = rest.firstIndex(of: "?") ?? rest.endIndex
         path = mark == rest.startIndex ? "/" : String(rest[..<mark])
         query = mark == rest.endIndex ? nil : String(rest[rest.index(after: mark)...])
+    }
+
+    private static func isQuicklyCompared(_ text: some StringProtocol) -> Bool {
+        var (count, followsPercent) = (0, false)
+        for byte in text.utf8 {
+            if followsPercent, byte.hexadecimalValue ?? 0 >= 8 { count += 1 }
+            if "/?&=".utf8.contains(byte) { count = 0 }
+            guard count <= maximumUnicodeLength else { return false }
+            followsPercent = byte == UInt8(ascii: "%")
+        }
+        return true
     }
 
     /// Whether `text` is a `uri-host [":" port]` (RFC 9110 §7.2) without user information.

@@ -120,10 +120,12 @@ struct AdminRoutes {
         }
 
     func match(_ request: HTTPRequest) -> Match {
+        // None where they are not UTF-8, as no route has it.
+        let segments = request.pathSegments ?? []
         var allowed: [HTTPMethod] = []
         var caller: AdminCaller?
         for route in routes {
-            guard let taken = route.taken(from: request) else { continue }
+            guard let taken = route.taken(from: segments) else { continue }
             if route.methods.contains(request.method) { return .found(route.action, for: route.caller, taken) }
             allowed += route.methods
             caller = caller ?? route.caller
@@ -136,10 +138,10 @@ struct AdminRoutes {
 }
 
 extension AdminRoutes.Route {
-    /// What `*` takes of the request's path; nil when the path is another one.
-    fileprivate func taken(from request: HTTPRequest) -> [String]? {
+    /// What `*` takes of a request's path; nil when the path is another one.
+    fileprivate func taken(from segments: [String]) -> [String]? {
         let wanted = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        guard let segments = request.pathSegments, segments.count == wanted.count else { return nil }
+        guard segments.count == wanted.count else { return nil }
         var taken: [String] = []
         for (segment, pattern) in zip(segments, wanted) {
             if pattern == "*" { taken.append(segment) } else if segment != pattern { return nil }
