@@ -40,8 +40,9 @@ struct SimulationTests {
         #expect(Simulation(Simulation.Plan(nodes: 25, encoders: 600, seed: seed)).run().violations.isEmpty)
     }
 
+    /// Of each there are twelve deaths, and hundreds of nodes that stand still.
     private static let seedsOfDeaths: ClosedRange<UInt64> =
-        ProcessInfo.processInfo.environment["STAGEDOOR_SIMULATION"] == nil ? 1...5 : 1...100
+        ProcessInfo.processInfo.environment["STAGEDOOR_SIMULATION"] == nil ? 1...2 : 1...100
 
     @Test func `of the encoders of nodes that died 95 in 100 are live elsewhere within 5 s`() {
         var absences = SimulationReport()
