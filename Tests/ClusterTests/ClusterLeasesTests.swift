@@ -18,6 +18,12 @@ struct ClusterLeasesTests {
         return nodes
     }
 
+    /// Half the usual times: what is judged is their order.
+    private static func hasten(_ settings: inout NodeSettings) {
+        (settings.cluster.leaseLifetime, settings.cluster.heartbeatLifetime) = (.seconds(5), .seconds(5))
+        (settings.cluster.renewalInterval, settings.cluster.grace) = (.seconds(1), .seconds(7))
+    }
+
     @Test func `of 36 that race over three nodes 12 are admitted, never 13, in 200 rounds`() throws {
         let server = try RedisServer()
         let stages = (0..<200).map { "stage\($0)" }
@@ -57,6 +63,7 @@ struct ClusterLeasesTests {
     @Test func `who watches through two nodes is in one session, counts as no publisher, and leaves with its node`() throws {
         let server = try RedisServer()
         let nodes = try platform(server) {
+            Self.hasten(&$0)
             $0.quotas.publishersPerStage = 1
             $0.quotas.sessionLinger = .seconds(1)
         }
@@ -125,11 +132,7 @@ struct ClusterLeasesTests {
 
     @Test func `a node that dies leaves its participants to others within its lease, and no ghost`() throws {
         let server = try RedisServer()
-        // Half the usual times: what is judged is their order.
-        let nodes = try platform(server) {
-            ($0.cluster.leaseLifetime, $0.cluster.heartbeatLifetime) = (.seconds(5), .seconds(5))
-            ($0.cluster.renewalInterval, $0.cluster.grace) = (.seconds(1), .seconds(7))
-        }
+        let nodes = try platform(server, Self.hasten)
         defer { withExtendedLifetime((server, nodes)) {} }
         let claims = ["p", "q", "r"].map { TestClaim($0, at: nodes[0]).settled() }
         let generations = try claims.map { try #require($0.lease).generation }
