@@ -38,6 +38,12 @@ struct RedisSentinelTests {
         #expect(try bed.poll { try group.sentinels[0].ask("SENTINEL", "FAILOVER", RedisFailoverGroup.name) == "OK" })
         #expect(bed.wait { bed.client.state.servers.map(\.address) == [group.servers[1].address] })
         // The old primary dies as a replica of the new one; with it a sentinel falls silent. Then it is the other way round.
+        // Sentinels, once they agree on the new one, would wait for eight seconds before they make a replica of the old one.
+        #expect(
+            try bed.poll {
+                try group.sentinels.allSatisfy { try group.primary(accordingTo: $0) === group.servers[1] }
+            })
+        try group.servers[0].ask("REPLICAOF", "127.0.0.1", "\(group.servers[1].port)")
         // A server that becomes a replica cuts its connections: whoever asks just then asks again.
         #expect(try bed.poll { (try? group.servers[0].ask("INFO", "replication").contains("master_link_status:up")) == true })
         group.sentinels[2].pause()
