@@ -182,7 +182,7 @@ struct HTTPServerTests {
         #expect(patient.wait { patient.server.connectionCount == 0 })
     }
 
-    /// Each takes 64 KiB in 120 ms at most, for four times `idleTimeout`, in one of which the kernel may take nothing of us: it
+    /// Each takes 64 KiB in 120 ms at most, for three times `idleTimeout`, in one of which the kernel may take nothing of us: it
     /// waits until a third of its 4 MiB is gone. Then all of the 16 MB.
     @Test func `who takes a long answer steadily gets all of it`() throws {
         // Where this thread had no CPU for half of that time nobody has taken steadily.
@@ -206,7 +206,7 @@ struct HTTPServerTests {
             for client in clients { client.stream.resumeReading() }
         }
         var taking = server.loop.schedule(after: .zero, repeating: .milliseconds(120)) { take() }
-        _ = server.loop.run(until: { clients.contains(where: \.isClosed) }, within: .seconds(8))
+        _ = server.loop.run(until: { clients.contains(where: \.isClosed) }, within: .seconds(6))
         taking.cancel()
         taking = server.loop.schedule(after: .zero, repeating: .milliseconds(1)) { take() }
         #expect(server.loop.run(until: { clients.allSatisfy(\.isClosed) }, within: .seconds(120)))
