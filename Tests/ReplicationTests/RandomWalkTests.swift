@@ -14,9 +14,9 @@ import Wire
 struct RandomWalkTests {
     private static let stages = ["A", "B", "C", "D"]
     private static let participants = ["p", "q"]
-    /// `STAGEDOOR_WALKS=200` for the long form.
-    private static let rounds = ProcessInfo.processInfo.environment["STAGEDOOR_WALKS"].flatMap { Int($0) } ?? 12
-    private static let steps = 30
+    /// `STAGEDOOR_WALKS=200` for the long form. Between two rounds real windows pass, and leases are given back.
+    private static let rounds = ProcessInfo.processInfo.environment["STAGEDOOR_WALKS"].flatMap { Int($0) } ?? 6
+    private static let steps = 60
 
     @Test(.timeLimit(.minutes(20))) func `no lease, place or event is left over`() throws {
         let gateway = try SmallGateway(stages: Self.stages)
