@@ -29,6 +29,8 @@ private final class RecordingHTTP: RouterHTTP {
     var location: String? = "/v1/participants/p"
     /// Of ours, to which it answers.
     var ownAddress: IPAddress?
+    /// Of the answer to a lease.
+    var bootID: String?
     /// Whom the answer to a lease lists; none: it lists nobody.
     var listed: [String] = []
     private var held: [(RouterResponse?) -> Void] = []
@@ -52,6 +54,7 @@ private final class RecordingHTTP: RouterHTTP {
         let sdp = lines.map { $0 + "\r\n" }.joined()
         var body: JSONObject = ["sdp": .string(sdp)]
         if !listed.isEmpty { body["participants"] = .array(listed.map { .string($0) }) }
+        if let bootID { body["bootId"] = .string(bootID) }
         let status = request.method == "PUT" ? 200 : status
         let response = RouterResponse(
             status: status, location: location, body: JSONValue.object(body).serialized(), address: .loopback,
@@ -186,9 +189,7 @@ struct AnnounceDriverTests {
         let router = try ExampleRouter()
         let gateway = try Gateway([router])
         gateway.publish("p", stage: "s")
-        // The second lease is what shows the loss: the first one tells the boot's name.
         #expect(gateway.wait { gateway.announced == 1 })
-        _ = gateway.wait(.seconds(6)) { false }
         let port = Int(router.url.split(separator: ":").last ?? "") ?? 0
         router.kill()
         router.process.waitUntilExit()
@@ -196,6 +197,17 @@ struct AnnounceDriverTests {
         #expect(gateway.wait { gateway.stories.contains(.lost(participantID: "p", router: "r0")) })
         #expect(gateway.wait { gateway.announced == 2 })
         #expect(gateway.status(of: successor)["p"] != nil)
+    }
+
+    @Test func `a router that began anew has lost everybody, though it lists nobody`() {
+        let (http, announcement) = (RecordingHTTP(), Self.announcement())
+        let driver = Self.driver(http)
+        var lost: [[ParticipantKey]] = []
+        for boot in ["one", "one", "two", "two"] {
+            http.bootID = boot
+            driver.renewLease([announcement]) { lost.append($0) }
+        }
+        #expect(lost == [[], [], [announcement.participant], []])
     }
 
     @Test func `a lower generation is refused`() throws {
