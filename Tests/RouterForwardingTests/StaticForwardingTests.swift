@@ -16,8 +16,8 @@ import Wire
 @Suite("Static forwarding to ffmpeg", .serialized, .timeLimit(.minutes(10)))
 struct StaticForwardingTests {
     static let options: [[String]] = [
-        ["testsrc2=s=1280x720:r=30:d=3,noise=alls=10:allf=t:all_seed=7", "-b:v", "2500k", "-x264-params", "slices=4:aud=1"],
-        ["testsrc2=s=720x1280:r=60:d=3", "-b:v", "1M", "-x264-params", "repeat-headers=1"],
+        ["testsrc2=s=1280x720:r=30:d=2,noise=alls=10:allf=t:all_seed=7", "-b:v", "2500k", "-x264-params", "slices=4:aud=1"],
+        ["testsrc2=s=720x1280:r=60:d=2", "-b:v", "1M", "-x264-params", "repeat-headers=1"],
     ]
 
     @Test(arguments: options)
