@@ -38,10 +38,11 @@ struct EncodedStreamTests {
             (8_000, 8_000, []), (8_000, 16_000, []), (8_500, 8_500, []), (8_500, 8_500, ["-nal-hrd", "cbr"]),
         ] as [(Int, Int, [String])])
     func `CBR within the limit is left alone`(_ rate: Int, _ buffer: Int, _ more: [String]) throws {
+        let seconds = 20
         let units = try Self.accessUnits(
-            Self.noise, seconds: 30,
+            Self.noise, seconds: seconds,
             Self.baseline + ["-b:v", "\(rate)k", "-minrate", "\(rate)k", "-maxrate", "\(rate)k", "-bufsize", "\(buffer)k"] + more)
-        let sent = units.joined().reduce(0) { $0 + $1.count } * 8 / 30
+        let sent = units.joined().reduce(0) { $0 + $1.count } * 8 / seconds
         #expect(sent > rate * 900, "the clip must fill its rate: \(sent)")
         for form in [StreamFeeder.Form.accessUnits, .fragmented] { #expect(feed(units, form).news == []) }
     }
