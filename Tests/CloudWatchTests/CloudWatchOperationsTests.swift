@@ -143,6 +143,7 @@ struct CloudWatchOperationsTests {
         #expect(results.compactMap { $0["Id"]?.string } == ["a", "b", "c"])
         #expect(Self.values(answer).map(\.count) == [min(10, Int(page)), 0, 0])
         #expect(results.dropFirst().allSatisfy { $0["StatusCode"] == "Complete" })
+        #expect((answer["NextToken"] != nil) == (page < 10))
         guard let token = answer["NextToken"] else { return }
         let next = try data(queries, ["MaxDatapoints": .integer(page), "NextToken": token])
         #expect(next["MetricDataResults"]?.array?.compactMap { $0["Id"]?.string } == ["a"])

@@ -1,4 +1,5 @@
 import Admission
+import EventLoop
 import GatewayMetrics
 import Refusals
 import Testing
@@ -24,11 +25,13 @@ struct MeteredAuthorizerTests {
             credential: .streamKey(Secret("k")), ingestProtocol: .rtmp, source: MonitoringBench.source, userAgent: "")
         let token = PublishRequest(
             credential: .token(Secret("t")), ingestProtocol: .whip, source: MonitoringBench.source, userAgent: "")
-        MeteredAuthorizer(Fixed(result: .success(grant)), metrics: registry).authorize(key) { #expect($0 == .success(grant)) }
-        let refusal = Refusal(.tokenExpired)
-        MeteredAuthorizer(Fixed(result: .failure(refusal)), metrics: registry).authorize(token) {
-            #expect($0 == .failure(refusal))
+        let (refusal, verdicts) = (Refusal(.tokenExpired), Lock<[Result<PublishGrant, Refusal>]>([]))
+        for (request, verdict) in [(key, Result<PublishGrant, Refusal>.success(grant)), (token, .failure(refusal))] {
+            MeteredAuthorizer(Fixed(result: verdict), metrics: registry).authorize(request) { passed in
+                verdicts.withLock { $0.append(passed) }
+            }
         }
+        #expect(verdicts.withLock { $0 } == [.success(grant), .failure(refusal)])
         let text = String(decoding: registry.exposition(), as: UTF8.self)
         #expect(text.contains(#"stagedoor_auth_result_total{result="granted",source="stream_key"} 1"#))
         #expect(text.contains(#"stagedoor_auth_result_total{result="refused",source="token"} 1"#))
