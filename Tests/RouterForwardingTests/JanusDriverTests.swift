@@ -223,7 +223,7 @@ struct JanusDriverTests {
         gateway.clip = AnnexB.accessUnits(clip)
         gateway.publish("p", stage: "s")
         #expect(gateway.wait { gateway.announced == 1 })
-        _ = gateway.wait(.seconds(1)) { false }
+        #expect(gateway.wait { Self.mountpoints(gateway).contains(where: Self.isFlowing) })
         let id = try #require(Self.mountpoints(gateway).first?["id"]?.integer)
         let before = gateway.keyframeRequests
         let viewer = Process()
