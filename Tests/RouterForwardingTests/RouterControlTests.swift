@@ -159,11 +159,12 @@ struct RouterControlTests {
         let bench = try ControlBench()
         let (id, _) = bench.publish("p", stage: "s")
         #expect(bench.wait { bench.opened == 1 })
-        try #require(bench.home(of: "p")).isAlive = false
+        let home = try #require(bench.home(of: "p"))
+        home.isAlive = false
         let ticking = bench.loop.schedule(after: .zero, repeating: .milliseconds(500)) {
             bench.control.sender.send(.feedback(id, replica: 0, at: bench.loop.now))
         }
-        #expect(!bench.wait(.seconds(5)) { bench.closed > 0 })
+        #expect(bench.wait { home.failedChecks == 4 } && bench.closed == 0, "the third would have been its death")
         ticking.cancel()
         #expect(bench.wait { bench.closed == 1 })
     }
