@@ -119,7 +119,7 @@ struct StaticRouterTests {
     func `of parameter sets that differ in every picture some are described, and at last those that stay`() throws {
         let loop = try EventLoop()
         let written = Lock<[String]>([])
-        let router = StaticRouter(StaticRouter.Configuration(ports: 5004...5019)) { _, sdp in written.withLock { $0.append(sdp) } }
+        let router = StaticRouter(.init(ports: 5004...5019)) { _, sdp in written.withLock { $0.append(sdp) } }
         let publication = Publication(
             grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .rtmp,
