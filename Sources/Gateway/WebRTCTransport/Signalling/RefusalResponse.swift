@@ -38,7 +38,8 @@ extension HTTPRequest {
         if method == .patch, body.first == UInt8(ascii: "{") {
             // React Native's react-native-whip-whep sends each candidate so. It gives up at a 401, and goes on at a 400.
             return Refusal(
-                .malformedFragment, sentence: "The SDP fragment is malformed: it is JSON. The request shows no token of the session either.")
+                .malformedFragment,
+                sentence: "The SDP fragment is malformed: it is JSON. The request shows no token of the session either.")
         }
         guard headers["Authorization"]?.prefix(6).lowercased() == "basic " else { return Refusal(.missingToken) }
         return Refusal(
