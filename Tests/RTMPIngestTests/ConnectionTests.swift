@@ -46,6 +46,23 @@ struct ConnectionTests {
         #expect(bench.host.publications.count == 2 && bench.host.ends == [.closed] && bench.leases.liveCount == 1)
     }
 
+    @Test func `turns away who publishes again and again on one connection`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        var count = 1
+        while !encoder.isClosing {
+            try #require(count < 1_000)
+            try #require(bench.run(until: { bench.host.publications.count == count || encoder.isClosing }))
+            encoder.command("deleteStream", 0, .null, [1.0])
+            encoder.command("createStream", 4)
+            encoder.command("publish", 5, .null, ["KEY", "live"])
+            count += 1
+        }
+        #expect(bench.host.publications.count >= RTMPConnection.maximumPublishesAtOnce)
+        #expect(encoder.words.contains("SD-1129") && bench.leases.liveCount == 0)
+    }
+
     @Test func `what it reads counts as media while its publish is live`() throws {
         let bench = try IngestBench()
         let encoder = bench.connect()

@@ -47,6 +47,8 @@ final class RTMPConnection {
     private var phase = Phase.introduction
     private var session: RTMPServerSession
     private var publishCount: UInt64 = 0
+    /// Each costs a lease, a place at the routers and lines of the log, and with a good key nothing else bounds them.
+    private var publishes = Allowance(maximumPublishesAtOnce, then: .seconds(1))
 
     init(id: UInt64, ingest: RTMPIngest, transport: any ConnectionTransport, beginsWithProxyHeader: Bool) {
         (self.id, self.ingest, self.transport) = (id, ingest, transport)
@@ -200,6 +202,9 @@ final class RTMPConnection {
             userAgent: story.userAgent)
         let publish = RTMPPublish(publishCount, on: self, keys: target.keys, request)
         self.publish = publish
+        guard publishes.take(at: loop.now) else {
+            return publish.refuse(Refusal(.tooManyRequests, sentence: Self.tooManyPublishes))
+        }
         if target.asksForPasswordScheme { return publish.refuse(Refusal(.unsupportedAuthentication)) }
         if target.application != Self.applicationName { return publish.refuse(Refusal(.unknownApplication)) }
         publish.begin()
@@ -332,6 +337,9 @@ final class RTMPConnection {
     private static let maximumPendingWriteByteCount = 64 << 10
     /// The application of the URL that the API hands out (`rtmp://…/app/`).
     private static let applicationName = "app"
+    /// Of one connection, and then one in each second.
+    static let maximumPublishesAtOnce = 20
+    private static let tooManyPublishes = "This connection has begun too many publishes: connect again in a moment."
     /// Seconds.
     private static let pingInterval: Int64 = 30
     /// To whoever took the port for one of HTTP.
