@@ -68,6 +68,24 @@ struct LayerLadderTests {
         #expect(ladder.layers.map(\.framesPerSecond) == [1, 1])
     }
 
+    /// As of a still screen: some seconds have no frame, and some two.
+    @Test func `layers whose frames come a little more than a second apart flow all the time`() {
+        var ladder = ladder([(1280, 720), (320, 180)])
+        var next = 500
+        for time in stride(from: 0, through: 30_000, by: 100) {
+            let now = start + .milliseconds(time)
+            if time >= next {
+                for layer in 0..<2 { counters.video[layer].count(byteCount: 1_000, endsFrame: true) }
+                for layer in 0..<2 as Range<UInt8> { _ = ladder.heard(track(layer), at: now) }
+                next += 1_150
+            }
+            if time % 1_000 == 0 { ladder.measure(counters, at: now) }
+            #expect(time < 3_000 || ladder.layers.allSatisfy { $0.isActive && $0.framesPerSecond == 1 }, "at \(time) ms")
+        }
+        let changes = [31, 32, 33].map { ladder.heard(track(1), at: start + .seconds($0)) }
+        #expect(changes == [false, false, true] && ladder.layers.map(\.isActive) == [false, true])
+    }
+
     @Test func `when all fall silent all are paused; one alone never is`() {
         var several = ladder([(1280, 720), (320, 180)])
         several.measure(counters, at: start + .seconds(2))

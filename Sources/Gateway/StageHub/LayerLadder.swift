@@ -26,7 +26,9 @@ struct LayerLadder {
             let (bytes, frames) = (counted.bytes.value, counted.frames.value)
             if elapsed > 0 {
                 note(bitsPerSecond: Int(Double((bytes - byteCount) * 8) / elapsed))
-                layer.framesPerSecond = Int((Double(frames - frameCount) / elapsed).rounded())
+                let rate = Int((Double(frames - frameCount) / elapsed).rounded())
+                // Where frames are a second apart, one without any tells nothing; until its silence does, the last one counts.
+                if rate > 0 || !layer.isActive { layer.framesPerSecond = rate }
             }
             (byteCount, frameCount) = (bytes, frames)
         }
