@@ -116,6 +116,27 @@ struct PublisherTapTests {
         withExtendedLifetime(mailbox) {}
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `that layers pause readers hear at once, however much else there was to hear`() throws {
+        let loop = try EventLoop()
+        var told: [VideoLayer] = []
+        let mailbox = try Mailbox<RouterMessage>(loop: loop) { message in
+            if case .layers(_, let layers) = message { told = layers }
+        }
+        context.inboxes[0].open(mailbox.sender)
+        _ = feed(.video)
+        publication.add(tap)
+        let low = TrackID(.video, layer: 1)
+        publication.setPictureSize(width: 1_280, height: 720, of: .video, at: clock.now)
+        for number in 0..<100 {
+            publication.setPictureSize(width: 320 + 16 * (number % 2), height: 180, of: low, at: clock.now)
+        }
+        clock.advance(by: .seconds(2))
+        publication.tick(at: clock.now)
+        #expect(loop.run(until: { told.map(\.isActive) == [false, false] }, within: .seconds(120)), "\(told)")
+        withExtendedLifetime(mailbox) {}
+    }
+
     @Test func `a reader that never reads holds no more than the pool, and the others get everything`() {
         let (dead, live) = (feed(.video), feed(.video))
         var numbers: [Int64] = []

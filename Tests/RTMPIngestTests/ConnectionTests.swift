@@ -272,6 +272,21 @@ struct ConnectionTests {
         #expect(encoder.isClosed)
     }
 
+    @Test func `tells a publisher that does not read of all that has come once it does`() throws {
+        let bench = try IngestBench()
+        let encoder = bench.connect()
+        encoder.connectAndPublish()
+        #expect(bench.run(until: { encoder.hasStarted }))
+        let heard = encoder.received.count
+        encoder.pendingWriteByteCount = 1
+        for _ in 0..<3 { encoder.message(9, [UInt8](repeating: 0x27, count: 1_000_000)) }
+        #expect(encoder.received.count == heard)
+        encoder.pendingWriteByteCount = 0
+        encoder.message(9, [0x27, 1])
+        #expect(encoder.received.count == heard + 16, "one acknowledgement")
+        #expect(bench.leases.liveCount == 1)
+    }
+
     /// A publish that ends has more to do with its connection after the words that such a peer does not read.
     @Test func `ends the publish of a peer that never reads`() throws {
         let bench = try IngestBench()

@@ -304,10 +304,9 @@ struct ServerSessionTests {
         var window = ReceiveWindow()
         if let wish { try window.resize(to: wish) }
         for number in 1...2 {
-            let early = window.received(count - 1)
-            let due = window.received(1)
-            #expect(early == nil)
-            #expect(due == UInt32(number * count))
+            let (early, due) = (window.received(count - 1), window.received(1))
+            let sequenceNumber = window.acknowledge()
+            #expect(!early && due && sequenceNumber == UInt32(number * count))
         }
     }
 

@@ -164,7 +164,7 @@ struct RouterControlTests {
         let ticking = bench.loop.schedule(after: .zero, repeating: .milliseconds(500)) {
             bench.control.sender.send(.feedback(id, replica: 0, at: bench.loop.now))
         }
-        #expect(bench.wait { home.failedChecks == 4 } && bench.closed == 0, "the third would have been its death")
+        #expect(bench.wait { home.failedChecks >= 4 } && bench.closed == 0, "the third would have been its death")
         ticking.cancel()
         #expect(bench.wait { bench.closed == 1 })
     }

@@ -112,6 +112,7 @@ final class RTMPConnection {
     /// What follows an unanswered `publish` stays with the transport, which is paused until then.
     private func readSession(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 0
+        session.isHeard = transport.pendingWriteByteCount == 0
         do throws(RTMPError) {
             while let event = try unsafe session.nextEvent(in: bytes, at: &offset) {
                 handshakeCompleted()

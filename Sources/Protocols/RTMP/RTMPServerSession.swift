@@ -23,6 +23,10 @@ public struct RTMPServerSession: ~Copyable {
         case messages
     }
 
+    /// Whether the peer takes what it is sent. One that only writes, as apps with librtmp may, is not pinged, and hears of what
+    /// has come once it reads: each acknowledgement tells of all before it.
+    public var isHeard = true
+
     private let crypto: HandshakeCrypto
     private var phase = Phase.handshake
     private var chunks: ChunkReader
@@ -51,9 +55,7 @@ public struct RTMPServerSession: ~Copyable {
         while true {
             let start = offset
             let event = unsafe try readOn(in: input, at: &offset)
-            if let sequenceNumber = window.received(offset - start) {
-                output.writeControl(RTMPMessageType.acknowledgement, sequenceNumber)
-            }
+            if window.received(offset - start), isHeard { acknowledge() }
             if let event { return event }
             if dialogue.awaitsAnswer || offset == start { return nil }
         }
@@ -186,9 +188,12 @@ extension RTMPServerSession {
     /// Asks for a sign of life; the answer needs no event, it counts as bytes received. Says what has come, too: a still picture
     /// takes minutes to fill a window, and some encoders give a silent server up before.
     public mutating func ping(stamp: UInt32) {
-        output.writeControl(RTMPMessageType.acknowledgement, window.acknowledge())
+        guard isHeard else { return }
+        acknowledge()
         output.writeUserControl(UserControlEvent.pingRequest, stamp)
     }
+
+    private mutating func acknowledge() { output.writeControl(RTMPMessageType.acknowledgement, window.acknowledge()) }
 
     /// Something waits for the peer.
     public var hasOutput: Bool { !output.bytes.isEmpty }

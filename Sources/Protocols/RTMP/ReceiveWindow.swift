@@ -16,10 +16,10 @@ struct ReceiveWindow {
         self.size = min(max(size, Self.minimumSize), Self.maximumSize)
     }
 
-    /// - Returns: the sequence number to acknowledge, once half a window is full.
-    mutating func received(_ count: Int) -> UInt32? {
+    /// - Returns: whether half a window waits to be acknowledged.
+    mutating func received(_ count: Int) -> Bool {
         receivedByteCount += UInt64(count)
-        return receivedByteCount - acknowledgedByteCount >= UInt64(size / 2) ? acknowledge() : nil
+        return receivedByteCount - acknowledgedByteCount >= UInt64(size / 2)
     }
 
     /// The sequence number of all that has come: bytes modulo 2^32.

@@ -47,7 +47,8 @@ const events = {
     count();
   },
   clock({ now }) { clock.note(now); },
-  refused({ detail }) { throw new Error(detail); },
+  // A page whose place a newer one has taken must not take that one's in turn.
+  refused({ code, detail }) { throw Object.assign(new Error(detail), { isFinal: code === "SD-1141" }); },
 };
 
 /// Reads one stream of events to its end. EventSource cannot send a token; fetch can.
@@ -96,6 +97,7 @@ async function follow() {
       await listenUntilSilent();
     } catch (error) {
       say(isAway(error) ? "The gateway does not answer. Trying again." : error.message);
+      if (error.isFinal) return;
     }
     if (Date.now() - start > 10_000) failures = 0;
     await new Promise(resolve => setTimeout(resolve, Math.min(1000 * 2 ** failures, 15_000)));

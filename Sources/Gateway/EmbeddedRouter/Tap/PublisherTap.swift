@@ -40,7 +40,10 @@ final class PublisherTap: MediaSink {
         writers.append(MediaFeedWriter(feed))
         pool.reserve()
         clockRead = Self.unread
-        feed.tell(publication.layers)
+        let layers = publication.layers
+        feed.tell(layers)
+        // If they have changed, the other readers hear of it with the rates.
+        if layers != toldLayers { toldLayers = [] }
     }
 
     func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
@@ -145,9 +148,13 @@ final class PublisherTap: MediaSink {
     }
 
     func layersChanged() {
-        // One too many is told with the rates.
-        if changes.take(at: EventLoop.monotonicNow()) { tell(publication.layers) }
+        let layers = publication.layers
+        // A layer is paused and goes on twice a second at most, and viewers have to know at once. Other news, if it is too much, is
+        // told with the rates.
+        if Self.flowing(layers) != Self.flowing(toldLayers) || changes.take(at: EventLoop.monotonicNow()) { tell(layers) }
     }
+
+    private static func flowing(_ layers: [VideoLayer]) -> Set<TrackID> { Set(layers.filter(\.isActive).map(\.track)) }
 
     func restarted() { epoch &+= 1 }
 
