@@ -1,3 +1,4 @@
+import Foundation
 import Store
 import TestSupport
 import Testing
@@ -54,6 +55,15 @@ struct StoreMigrationTests {
         let returned = try migration.exportFiles(to: target.path)
         #expect(returned.records == moved.records)
         #expect(returned.history == moved.history - 2, "warnings and news of recordings are in no participant's history")
+        #expect(try files(target) == expected)
+        #expect(try await answers(target) == told)
+        // Again, as after an interruption before the configuration was written: nothing doubles.
+        for name in try FileManager.default.contentsOfDirectory(atPath: target.path) where name.hasPrefix("configuration.sqlite")
+        {
+            try FileManager.default.removeItem(atPath: "\(target.path)/\(name)")
+        }
+        let again = try migration.exportFiles(to: target.path)
+        #expect((again.records, again.history) == (moved.records, 0))
         #expect(try files(target) == expected)
         #expect(try await answers(target) == told)
     }

@@ -49,7 +49,7 @@ public struct StoreMigration: Sendable {
         return report
     }
 
-    /// Copies configuration and history into the files of a data directory that has none yet.
+    /// Copies configuration and history into the files of a data directory that has none yet. Interrupted, it is simply run again.
     ///
     /// Warnings and news of recordings stay behind, and the history of stages that were deleted.
     /// - Parameter directory: the data directory, which the caller has locked.
@@ -62,6 +62,8 @@ public struct StoreMigration: Sendable {
         try DatabaseOpening(settings, process: "migration").use { database throws(StoreError) in
             let state = database.copy.state
             for arn in state.stages.keys.sorted() {
+                // All of it is written at once: an interrupted run has done it.
+                if try files.hasHistory(ofStage: arn) { continue }
                 let writes = try story(ofStage: arn, database.history)
                 try files.append(writes)
                 report.history += writes.count

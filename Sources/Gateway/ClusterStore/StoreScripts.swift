@@ -4,7 +4,7 @@ import Redis
 enum StoreScript {
     /// Changes records of one slot if all of them still are what the change was based on.
     static let commit = RedisScript(PackageResources.commit_lua)
-    /// A stage with its placements and revocations.
+    /// A stage with its placements, revocations and replications.
     static let stage = RedisScript(PackageResources.stage_lua)
     /// Entries of the stream of commits after one that was read; false when that one is gone.
     static let follow = RedisScript(PackageResources.follow_lua)

@@ -26,7 +26,7 @@ public struct VideoLayer: Sendable, Equatable {
     /// By its parameter sets, after cropping.
     public var width: Int
     public var height: Int
-    /// Of the last second; 0 before it was measured.
+    /// Of the last second that had any, until the layer is paused; 0 before it was measured.
     public var framesPerSecond: Int
     /// Of the last seconds, the latest ones most.
     public var bitsPerSecond: Int

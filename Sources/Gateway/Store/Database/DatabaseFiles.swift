@@ -33,14 +33,14 @@ package struct EmbeddedFiles {
     }
 
     /// Tells this data directory from all others.
-    package func queueName() throws(StoreError) -> String {
-        var name = Result<String, any Error>.success("")
-        do {
-            try history.read { history in name = Result { try history.historyQueue(limit: 0).name } }
-            return try name.get()
-        } catch {
-            throw .failed(reason: String(describing: error))
-        }
+    package func queueName() throws(StoreError) -> String { try read { try $0.historyQueue(limit: 0).name } }
+
+    package func hasHistory(ofStage arn: String) throws(StoreError) -> Bool {
+        try read { try !$0.sessions(ofStage: arn, after: nil, limit: 1).isEmpty }
+    }
+
+    private func read<Value>(_ body: (EmbeddedHistory) throws -> Value) throws(StoreError) -> Value {
+        do { return try history.read(body) } catch { throw .failed(reason: String(describing: error)) }
     }
 
     /// Ends what a process that died left open, then gives the whole history as the writes that make it again.

@@ -26,7 +26,9 @@ struct HistoryDatabase: Sendable {
         }
     }
 
-    func read(_ body: (EmbeddedHistory) -> Void) throws { try queue.read { body(EmbeddedHistory($0)) } }
+    func read<Value>(_ body: (EmbeddedHistory) throws -> Value) throws -> Value {
+        try queue.read { try body(EmbeddedHistory($0)) }
+    }
 
     /// Mends what a process that died could not write, and takes note of the webhooks.
     ///
