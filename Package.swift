@@ -195,7 +195,7 @@ let modules: [Module] = [
     gateway(
         "ObjectStorage",
         ["Wire", "Settings", "OpenSSL", "Signatures", "EventLoop", "HTTPClient", "GatewayLogging", "GatewayMetrics"],
-        testUses: ["HTTP", "HTTPServer", "Sockets"]),
+        isUnsafeChecked: true, testUses: ["HTTP", "HTTPServer", "Sockets"]),
     gateway(
         "ControlPlane",
         [

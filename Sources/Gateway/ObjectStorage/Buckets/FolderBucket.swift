@@ -16,38 +16,38 @@ struct FolderBucket {
         let draft = target + ".new"
         try makeFolders(above: target)
         // A crash may have left one that is the spool's own file: what is written into that is written into the spool.
-        unlink(draft)
-        defer { unlink(draft) }
+        unsafe unlink(draft)
+        defer { unsafe unlink(draft) }
         switch object.content {
         case .bytes(let bytes):
-            try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
-                try write(bytes[...], to: file, draft)
+            unsafe try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
+                unsafe try write(bytes[...], to: file, draft)
             }
         // The same disk needs no second copy: the spool's name of it goes later.
-        case .file(let source): if link(source, draft) != 0 { try copy(source, to: draft) }
+        case .file(let source): if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
         }
         // File systems whose modes are those of the mount (CIFS, FAT) may refuse this: their readers need it not.
-        chmod(draft, Self.fileMode)
-        guard rename(draft, target) == 0 else { throw .system("write", target) }
+        unsafe chmod(draft, Self.fileMode)
+        guard unsafe rename(draft, target) == 0 else { throw .system("write", target) }
     }
 
     /// - Throws: `.final` for what is not there, or is longer.
     func read(key: String, atMost length: Int) throws(StorageFault) -> [UInt8] {
         guard let path = path(ofKey: key) else { throw .final("there is no object \(key)") }
-        guard let file = fopen(path, "re") else {
+        guard let file = unsafe fopen(path, "re") else {
             throw errno == ENOENT ? StorageFault.final("there is no object \(key)") : .system("read", path)
         }
-        defer { fclose(file) }
+        defer { unsafe fclose(file) }
         var status = stat()
-        guard fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= length else {
+        guard unsafe fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= length else {
             throw .final("\(key) is no object that is read")
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw .system("read", path) }
+        guard unsafe fread(&bytes, 1, bytes.count, file) == bytes.count else { throw .system("read", path) }
         return bytes
     }
 
-    func delete(key: String) { path(ofKey: key).map { _ = unlink($0) } }
+    func delete(key: String) { path(ofKey: key).map { _ = unsafe unlink($0) } }
 
     /// Nil for keys that lead out of the folder.
     private func path(ofKey key: String) -> String? {
@@ -58,11 +58,11 @@ struct FolderBucket {
     private func makeFolders(above path: String) throws(StorageFault) {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         // But for a folder's first object all of them are there.
-        guard access(names.joined(separator: "/"), F_OK) != 0 else { return }
+        guard unsafe access(names.joined(separator: "/"), F_OK) != 0 else { return }
         for count in 1...names.count where !names[count - 1].isEmpty {
             let folder = names.prefix(count).joined(separator: "/")
-            if mkdir(folder, Self.folderMode) == 0 {
-                chmod(folder, Self.folderMode)
+            if unsafe mkdir(folder, Self.folderMode) == 0 {
+                unsafe chmod(folder, Self.folderMode)
             } else if errno != EEXIST {
                 throw .system("create", folder)
             }
@@ -70,32 +70,32 @@ struct FolderBucket {
     }
 
     private func copy(_ source: String, to draft: String) throws(StorageFault) {
-        guard let input = fopen(source, "re") else { throw .system("read", source) }
-        defer { fclose(input) }
-        try fill(draft, isForced: true) { file throws(StorageFault) in
+        guard let input = unsafe fopen(source, "re") else { throw .system("read", source) }
+        defer { unsafe fclose(input) }
+        unsafe try fill(draft, isForced: true) { file throws(StorageFault) in
             var part = [UInt8](repeating: 0, count: 256 * 1024)
             while true {
-                let count = fread(&part, 1, part.count, input)
+                let count = unsafe fread(&part, 1, part.count, input)
                 guard count > 0 else { break }
-                try write(part[..<count], to: file, draft)
+                unsafe try write(part[..<count], to: file, draft)
             }
-            guard ferror(input) == 0 else { throw StorageFault.system("read", source) }
+            guard unsafe ferror(input) == 0 else { throw StorageFault.system("read", source) }
         }
     }
 
     private func fill(
         _ path: String, isForced: Bool, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
     ) throws(StorageFault) {
-        guard let file = fopen(path, "we") else { throw .system("write", path) }
-        defer { fclose(file) }
-        try body(file)
-        guard fflush(file) == 0, !isForced || fsync(fileno(file)) == 0 else { throw .system("write", path) }
+        guard let file = unsafe fopen(path, "we") else { throw .system("write", path) }
+        defer { unsafe fclose(file) }
+        unsafe try body(file)
+        guard unsafe fflush(file) == 0, unsafe !isForced || fsync(fileno(file)) == 0 else { throw .system("write", path) }
     }
 
     private func write(
         _ bytes: ArraySlice<UInt8>, to file: UnsafeMutablePointer<FILE>, _ path: String
     ) throws(StorageFault) {
-        guard bytes.withUnsafeBytes({ fwrite($0.baseAddress, 1, $0.count, file) }) == bytes.count else {
+        guard unsafe bytes.withUnsafeBytes({ unsafe fwrite($0.baseAddress, 1, $0.count, file) }) == bytes.count else {
             throw .system("write", path)
         }
     }

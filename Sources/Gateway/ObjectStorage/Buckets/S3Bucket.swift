@@ -82,18 +82,18 @@ extension StoredObject.Content {
         switch self {
         case .bytes(let bytes): return (Digest.sha256(bytes), bytes.count)
         case .file(let path):
-            guard let file = fopen(path, "re") else { throw .system("read", path) }
-            defer { fclose(file) }
+            guard let file = unsafe fopen(path, "re") else { throw .system("read", path) }
+            defer { unsafe fclose(file) }
             var digest = RunningSHA256()
             var length = 0
             var part = [UInt8](repeating: 0, count: Self.chunk)
             while true {
-                let count = fread(&part, 1, part.count, file)
+                let count = unsafe fread(&part, 1, part.count, file)
                 guard count > 0 else { break }
                 digest.add(part[..<count])
                 length += count
             }
-            guard ferror(file) == 0 else { throw .system("read", path) }
+            guard unsafe ferror(file) == 0 else { throw .system("read", path) }
             return (digest.finish(), length)
         }
     }

@@ -17,7 +17,7 @@ public enum StorageFault: Error, Equatable, Sendable {
     /// What the system refused just now. A disk that is full may be emptied, one that fails may be mounted anew, descriptors that
     /// are all in use come back; who may not write will not.
     static func system(_ step: String, _ path: String, _ code: CInt = errno) -> StorageFault {
-        let words = "cannot \(step) \(path): \(String(cString: strerror(code)))"
+        let words = unsafe "cannot \(step) \(path): \(String(cString: strerror(code)))"
         return [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(code) ? .final(words) : .transient(words)
     }
 }
