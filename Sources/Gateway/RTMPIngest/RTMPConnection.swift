@@ -267,6 +267,8 @@ final class RTMPConnection {
     func pingIfDue() {
         let now = loop.now
         guard now.nanoseconds / 1_000_000_000 % Self.pingInterval == 0 else { return }
+        // An encoder that waits for an acknowledgement sends nothing by which that would be seen.
+        session.isHeard = transport.pendingWriteByteCount == 0
         session.ping(stamp: UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000))
         flush()
     }
