@@ -35,7 +35,7 @@ extension ConfigurationTable {
             [
                 Key(
                     "rates.resources", \.rates.resources, .live, in: 1...100_000,
-                    "Stages, participants, ingest and storage configurations."),
+                    "Stages, participants, replication, ingest and storage configurations."),
                 Key("rates.tokens", \.rates.tokens, .live, in: 1...100_000, "CreateParticipantToken."),
                 Key("rates.publicKeys", \.rates.publicKeys, .live, in: 1...100_000, "Public keys."),
                 Key("rates.tags", \.rates.tags, .live, in: 1...100_000, "Tags."),

@@ -50,7 +50,7 @@ public struct QuotaSettings: Equatable, Sendable {
 
 /// API requests per second and access key.
 public struct RateSettings: Equatable, Sendable {
-    /// Stages, participants, ingest and storage configurations.
+    /// Stages, participants, replication, ingest and storage configurations.
     public var resources = 5
     /// CreateParticipantToken.
     public var tokens = 50
