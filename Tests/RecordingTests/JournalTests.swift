@@ -29,7 +29,7 @@ struct JournalTests {
         .segment(start(true, false), byteCount: 1 << 40, nanoseconds: 600_000_000_000),
         .grown(byteCount: 0, nanoseconds: -1_000_000_000), .grown(byteCount: 1_234_567, nanoseconds: 5_999_999_999),
         .segmentEnded,
-        .initializationStored(0), .segmentStored(1), .segmentStored(14_400), .thumbnail(number: 1, byteCount: 2),
+        .initializationStored(0), .segmentStored(1), .segmentStored(14_400), .segmentLost(2), .thumbnail(number: 1, byteCount: 2),
         .thumbnailStored(1), .thumbnailLost(1), .latestThumbnailStored, .started, .paused(since: nil),
         .paused(since: WallTime(secondsSince1970: 1_704_110_455)), .takenOver, .failed("No \"space\"\nleft"), .lossTold,
         .closed,

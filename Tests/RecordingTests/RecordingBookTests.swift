@@ -39,6 +39,15 @@ struct RecordingBookTests {
         #expect(book.openSegment == nil && book.storedCount == 1)
     }
 
+    @Test
+    func `what follows a segment that is lost is discontinuous, and what is stored is not lost`() {
+        var book = Self.makeBook()
+        for number in 1...3 { book.apply(.segment(Self.start(number), byteCount: 1, nanoseconds: 1)) }
+        for entry in [JournalEntry.segmentStored(1), .segmentLost(1), .segmentLost(2), .segmentLost(7)] { book.apply(entry) }
+        #expect(book.segments.map(\.start.number) == [1, 3] && book.segments.map(\.start.isDiscontinuous) == [false, true])
+        #expect(book.storedCount == 1 && book.spooledByteCount == 1 && book.position.segments == 3)
+    }
+
     /// Of what a register says, the session alone: its recording stays where and whose it is.
     @Test
     func `a recording goes on in another stage session, at its place`() throws {

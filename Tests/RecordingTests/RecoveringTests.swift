@@ -1,4 +1,6 @@
+import EventLoop
 import GatewayMetrics
+import ObjectStorage
 import TestSupport
 import Testing
 import Wire
@@ -11,6 +13,7 @@ struct RecoveringTests {
 
     private let folder: TemporaryDirectory
     private let spool: Spool
+    private let director = MemoryDirector()
 
     init() throws {
         folder = try TemporaryDirectory()
@@ -19,7 +22,7 @@ struct RecoveringTests {
 
     private var environment: Recording.Environment {
         Recording.Environment(
-            spool: spool, director: MemoryDirector(), metrics: RecordingMetrics(MetricsRegistry()),
+            spool: spool, director: director, metrics: RecordingMetrics(MetricsRegistry()),
             clocks: { (MonotonicTime(nanoseconds: 1), Self.began) }, makeAnswer: { _ in { _ in } },
             makePicture: { _, _ in false }, latest: LatestThumbnails())
     }
@@ -40,5 +43,36 @@ struct RecoveringTests {
         former = nil
         let recording = try #require(try Recording(recovering: left, in: environment))
         #expect(recording.book.storedCount == 3 && recording.book.openSegment == nil && recording.isIdle)
+    }
+
+    /// What a process left, and the line of a third segment that had not ended.
+    private func leaveOpenSegment() throws -> SpoolFolder {
+        try RecordingTests().leaveRecording(in: spool.path)
+        let left = SpoolFolder(path: try #require(spool.folders.first))
+        let start = SegmentStart(number: 3, map: 0, isDiscontinuous: false, isIndependent: true, date: Self.began)
+        try Chronicle(recovering: left, nil)?.note(.segment(start, byteCount: 9, nanoseconds: 1_000_000_000))
+        return left
+    }
+
+    /// A power cut took all lines after it: that it ended, and that it is stored.
+    @Test
+    func `an open segment whose file is gone is in its bucket`() throws {
+        let left = try leaveOpenSegment()
+        for number in 1...2 { SpoolFile.remove(left.segment(number)) }
+        let recording = try #require(try Recording(recovering: left.path, in: environment))
+        #expect(recording.book.storedCount == 3 && recording.book.openSegment == nil && recording.isIdle)
+        #expect(recording.book.initializations.map(\.isStored) == [true] && spool.byteCount == 0)
+    }
+
+    /// A power cut took its end, and left the lines that tell of it.
+    @Test
+    func `a segment whose file is shorter than its lines say is left out`() throws {
+        let left = try leaveOpenSegment()
+        try SpoolFile(creating: left.segment(3)).append([1, 2, 3])
+        var recording = try Recording(recovering: left.path, in: environment)
+        #expect(recording?.book.segments.map(\.start.number) == [1, 2])
+        recording = nil
+        let again = try #require(try Recording(recovering: left.path, in: environment))
+        #expect(again.book.segments.map(\.start.number) == [1, 2] && again.book.storedCount == 0)
     }
 }

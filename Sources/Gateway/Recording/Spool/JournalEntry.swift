@@ -12,6 +12,8 @@ enum JournalEntry: Codable, Equatable {
     case segmentEnded
     case initializationStored(Int)
     case segmentStored(Int)
+    /// A segment's file is not what the journal said, and nobody has stored it.
+    case segmentLost(Int)
     /// A thumbnail's file is there.
     case thumbnail(number: Int, byteCount: Int)
     case thumbnailStored(Int)
@@ -68,8 +70,8 @@ extension JournalEntry {
             Self.counts.contains(byteCount) && Self.lengths.contains(nanoseconds)
         case .thumbnail(let number, let byteCount): Self.counts.contains(number) && Self.counts.contains(byteCount)
         case .paused(let since): since?.isPlausible ?? true
-        case .segmentEnded, .initializationStored, .segmentStored, .thumbnailStored, .thumbnailLost, .latestThumbnailStored,
-            .started, .takenOver, .failed, .lossTold, .closed:
+        case .segmentEnded, .initializationStored, .segmentStored, .segmentLost, .thumbnailStored, .thumbnailLost,
+            .latestThumbnailStored, .started, .takenOver, .failed, .lossTold, .closed:
             true
         }
     }

@@ -84,6 +84,7 @@ struct RecordingBook {
         case .segmentStored(let number):
             if let index = spooledSegments.firstIndex(where: { $0.start.number == number }) { segments[index].isStored = true }
             countStored()
+        case .segmentLost(let number): removeSegment(number)
         case .thumbnail(let number, let byteCount):
             thumbnailCount = number
             waitingThumbnails.append(Thumbnail(number: number, byteCount: byteCount))
@@ -109,6 +110,13 @@ struct RecordingBook {
             storedPlaylist.append(segment.inPlaylist)
             storedCount += 1
         }
+    }
+
+    /// What comes after it does not go on with what was before it.
+    private mutating func removeSegment(_ number: Int) {
+        guard let index = spooledSegments.firstIndex(where: { $0.start.number == number && !$0.isStored }) else { return }
+        segments.remove(at: index)
+        if index < segments.count { segments[index].start.isDiscontinuous = true }
     }
 
     private mutating func changeLast(_ change: (inout Segment) -> Void) {

@@ -63,7 +63,7 @@ struct SegmentFiles {
         open = nil
     }
 
-    /// No more parts come.
+    /// No more parts come. Where one was open it is on disk then, as at a segment's end.
     /// - Parameter segment: one that has not ended, as the book has it: what stands behind its last part is cut off. Nil where
     ///   there is none, or nothing was noted of it.
     mutating func breakOff(_ segment: RecordingBook.Segment?) throws(SpoolError) {
@@ -71,8 +71,10 @@ struct SegmentFiles {
             share.release(open.byteCount - (segment?.byteCount ?? 0))
             if segment == nil { SpoolFile.remove(folder.segment(open.start.number)) }
         }
+        let file = open?.file
         open = nil
         guard let segment else { return }
         try SpoolFile.shorten(folder.segment(segment.start.number), to: segment.byteCount)
+        try file?.synchronise()
     }
 }

@@ -51,6 +51,8 @@ final class Chronicle {
             try? journal.append(entry)
             noteUnwritten(entry)
         }
+        // Like any segment's end, before its bucket has it and its file goes.
+        try? synchronise()
     }
 
     /// What was noted is on disk.

@@ -67,12 +67,7 @@ final class Recording {
         let folder = SpoolFolder(path: path)
         guard let chronicle = try Chronicle(recovering: folder, environment.director.register) else { return nil }
         self.init(chronicle, in: folder, environment)
-        // A crash left it open: it ends with its last part.
-        if let segment = book.openSegment {
-            try files.breakOff(segment)
-            try chronicle.note(.segmentEnded)
-        }
-        try noteGone()
+        try recoverSegments()
         for thumbnail in book.waitingThumbnails where thumbnails.isLost(thumbnail) {
             try chronicle.note(.thumbnailLost(thumbnail.number))
         }
@@ -81,13 +76,37 @@ final class Recording {
         share.adopt(book.spooledByteCount)
     }
 
-    /// Files go when their bucket has them: a power cut may have taken the lines that said so, and what a segment needs is stored
-    /// before it.
-    private func noteGone() throws(SpoolError) {
-        for segment in book.spooledSegments where SpoolFile.isGone(folder.segment(segment.start.number)) {
+    /// What a crash left of the segments of which no line says that they are stored.
+    private func recoverSegments() throws(SpoolError) {
+        // Files go when their bucket has them: a power cut may have taken the lines that said so, and what a segment needs is
+        // stored before it.
+        let gone = book.spooledSegments.filter { SpoolFile.isGone(folder.segment($0.start.number)) }
+        for segment in gone {
             try chronicle.note(.initializationStored(segment.start.map))
             try chronicle.note(.segmentStored(segment.start.number))
         }
+        logSegments("recording_segments_gone", gone)
+        // A power cut may also have taken the end of a file that nobody had forced to disk, and left its lines.
+        let lost = book.spooledSegments.filter { segment in
+            SpoolFile.byteCount(of: folder.segment(segment.start.number)).map { $0 < segment.byteCount } == true
+        }
+        for segment in lost { try chronicle.note(.segmentLost(segment.start.number)) }
+        logSegments("recording_segments_lost", lost)
+        // A crash left it open: it ends with its last part.
+        guard let segment = book.openSegment else { return }
+        try files.breakOff(segment)
+        try chronicle.note(.segmentEnded)
+    }
+
+    private func logSegments(_ event: String, _ segments: [RecordingBook.Segment]) {
+        guard let first = segments.first else { return }
+        Log.event(
+            .warning, event,
+            [
+                "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
+                "first": .integer(first.start.number), "segments": .integer(segments.count),
+                "ms": .integer(Int(segments.reduce(Duration.zero) { $0 + $1.duration }.milliseconds)),
+            ])
     }
 
     var book: RecordingBook { chronicle.book }
