@@ -52,6 +52,24 @@ struct EncoderMediaTests {
         #expect(runs.reduce(0) { $0 + $1.samples.count } >= 140 - Int(max(0, -error)) / 1_800)
     }
 
+    /// What is cut off is written when the next encoder's clock is known already.
+    @Test
+    func `a segment that another encoder cuts off has the date at which it came`() {
+        let media = EncoderMedia(SegmentMachine(target: .seconds(6), expectsVideo: true), tracksShareClock: false)
+        let (came, block) = (MonotonicTime.zero + .seconds(1_000), RecordingBlock())
+        block.begin(at: came)
+        block.append(.clock(.video, time: came, timestamp: 0))
+        Self.copyPictures(of: RecordingTests.block(seconds: 1, firstNumber: 0), at: 0..<45_000, to: block)
+        block.append(.restarted)
+        block.append(.clock(.video, time: came + .milliseconds(600), timestamp: 60 * 90_000))
+        let now = (monotonic: came + .seconds(1), wall: WallTime(secondsSince1970: 1_704_110_455))
+        let dates = media.take(block).compactMap { action -> WallTime? in
+            guard case .segmentBegan(_, _, _, _, let time) = action else { return nil }
+            return media.wallTime(of: time, now: now)
+        }
+        #expect(dates == [now.wall + .seconds(-1)])
+    }
+
     /// A layer of simulcast has a clock of its own, and a lost packet keeps what follows it waiting until the publish ends.
     @Test
     func `what waits behind a loss at the end is on the clock of the first layer too`() {

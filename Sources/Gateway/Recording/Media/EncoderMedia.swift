@@ -88,7 +88,7 @@ final class EncoderMedia {
         case .layerBegan(let shift): beginLayer(shift)
         case .restarted:
             restart()
-            clocks = TrackClocks(isShared: clocks.isShared)
+            clocks.restart()
         case .lost:
             lostCount += 1
             restart()
@@ -158,7 +158,7 @@ final class EncoderMedia {
     /// Sound that came before the first picture was placed by a clock of its own: it goes with the picture's from now on.
     private func videoRead(_ video: TrackClocks.Reading) {
         let (former, isFirst) = (clocks.audioShift, clocks.video == nil)
-        clocks.video = video
+        clocks.videoRead(video)
         if !isFirst {
             moveSound(from: former)
         } else if !clocks.isShared {

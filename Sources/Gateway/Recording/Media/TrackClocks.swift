@@ -15,7 +15,9 @@ struct TrackClocks {
 
     /// Stamps of both tracks are of one clock (RTMP).
     let isShared: Bool
-    var video: Reading?
+    private(set) var video: Reading?
+    /// The one before: a clock jumps, or begins anew, before what was timed by it is written.
+    private var former: Reading?
     /// What audio's RTP time was at a moment.
     var audio: (time: MonotonicTime, timestamp: Int64)?
     /// What makes timestamps of the layer that is recorded now those of the first one.
@@ -23,9 +25,18 @@ struct TrackClocks {
 
     init(isShared: Bool) { self.isShared = isShared }
 
+    /// What the video's time was at a moment.
+    mutating func videoRead(_ reading: Reading) { (video, former) = (reading, video ?? former) }
+
+    /// All times begin anew.
+    mutating func restart() {
+        former = video ?? standIn ?? former
+        (video, audio, layerShift) = (nil, nil, 0)
+    }
+
     /// - Parameter shift: what makes timestamps of the layer that follows the former one's; nil where nobody knows.
     mutating func layerBegan(shift: Int64?) {
-        guard let shift else { return (video, layerShift) = (nil, 0) }
+        guard let shift else { return (video, former, layerShift) = (nil, video ?? former, 0) }
         layerShift &+= shift
     }
 
@@ -45,12 +56,15 @@ struct TrackClocks {
         return video.encoderTime.ticks &+ (audio.time - video.time).ticks &- Self.ticks(ofAudio: audio.timestamp)
     }
 
-    /// The civil time of a moment of the recording.
+    /// The civil time of a moment of the recording, by the reading that has it nearest to now: whatever clock the moment is of, it
+    /// is never later than now, and never earlier than it was.
     /// - Parameter now: by both clocks.
     func wallTime(of time: EncoderTime, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
-        guard let reading = video ?? standIn else { return now.wall }
-        let lag = (time - reading.encoderTime) &- (now.monotonic - reading.time).ticks
-        return now.wall + .ticks(max(-Self.longestLag, min(0, lag)))
+        let lags = [video, standIn, former].compactMap { $0 }.map { reading in
+            (time - reading.encoderTime) &- (now.monotonic - reading.time).ticks
+        }
+        let nearest = lags.filter { $0 >= -Self.longestLag }.min { $0.magnitude < $1.magnitude }
+        return now.wall + .ticks(min(0, nearest ?? 0))
     }
 
     /// The clock of a recording without pictures, or until they come.
