@@ -75,4 +75,18 @@ struct RecoveringTests {
         let again = try #require(try Recording(recovering: left.path, in: environment))
         #expect(again.book.segments.map(\.start.number) == [1, 2] && again.book.storedCount == 0)
     }
+
+    /// As by an operator whose bucket is gone for good.
+    @Test
+    func `a recording whose folder is removed from the spool ends with words`() throws {
+        try RecordingTests().leaveRecording(in: spool.path)
+        let left = try #require(spool.folders.first)
+        let recording = try #require(try Recording(recovering: left, in: environment))
+        director.content.withLock { $0.refusal = .failed("no such file") }
+        #expect(!recording.advance(at: Self.began) && spool.byteCount > 0)
+        spool.remove(left)
+        recording.answered(.failed("no such file"))
+        #expect(recording.advance(at: Self.began) && spool.byteCount == 0)
+        #expect(director.content.withLock { $0.states } == [.failed("no such file")])
+    }
 }

@@ -86,7 +86,7 @@ final class Delivery {
     func answered(_ result: UploadResult) {
         switch result {
         case .stored: storeNext()
-        case .failed(let reason): lose(reason)
+        case .failed(let reason): if SpoolFile.isGone(folder.path) { giveUp(reason) } else { lose(reason) }
         // The process ends: the next one finds it in the spool. What was withdrawn is dropped.
         case .interrupted: break
         }
@@ -156,6 +156,15 @@ final class Delivery {
         guard !book.isLossTold else { return }
         tell(.failed(reason))
         noteStored(.lossTold)
+    }
+
+    /// Somebody has removed the recording's folder from the spool, as of a bucket that is gone for good: what was in it is lost.
+    private func giveUp(_ reason: String) {
+        output.drop()
+        fail(reason)
+        tell(book.publicState(of: .over))
+        share.release(book.spooledByteCount)
+        chronicle.noteUnwritten(.closed)
     }
 
     /// A store may be back after a day, or the right to write there may have been granted.
