@@ -6,8 +6,9 @@ import Wire
 /// only what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time.
 /// What a bucket refuses is over.
 struct UploadQueue: Sendable {
-    /// What is under way at once to one bucket; a configuration file names few.
-    static let maximumInFlight = 16
+    /// What is under way at once to one bucket; a configuration file names few. A recording has a segment every six seconds: a
+    /// store that takes a quarter of a second for each keeps up with 1,500 of them.
+    static let maximumInFlight = 64
     /// Objects that wait, at most; the spool is bounded by bytes before that.
     static let maximumWaiting = 200_000
     /// Between two tries, at first and at most.
