@@ -106,12 +106,12 @@ public struct HandshakeCounters: Equatable, Sendable {
 
 /// How much of a loop's time handshakes may take: 4 ms in any 20 ms. Sans-IO.
 ///
-/// A P-256 handshake is half a millisecond of CPU that any stranger can ask for; media on the same loop must not wait for a
-/// crowd of them.
+/// Any stranger can ask for a handshake's CPU; media on the same loop must not wait for a crowd of them (docs/design.md 4.5).
 struct HandshakeBudget: Sendable {
     static let window = Duration.milliseconds(20)
     static let share = Duration.milliseconds(4)
-    /// What one step may cost: it begins only when that much is left.
+    /// A step begins only when this much is left: what the dearer step of DTLS took, where 4.5 says. A step that takes longer
+    /// overdraws, and later ones wait for it.
     static let typicalCost = Duration.microseconds(500)
 
     private var spendings: [(moment: MonotonicTime, cost: Duration)] = []
