@@ -1,4 +1,4 @@
--- A stage with its placements and revocations. KEYS: the stage, the set of its members.
+-- A stage with its placements, revocations and replications. KEYS: the stage, the set of its members.
 -- Answers {key, version, JSON, …} of what there is; members that expired leave the set.
 local answer = {}
 local function add(key)
