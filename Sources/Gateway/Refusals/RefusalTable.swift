@@ -200,7 +200,7 @@ extension RefusalCode {
         case .preconditionFailed: "The If-Match header names another ICE session: a newer one has begun."
         case .malformedFragment: "The SDP fragment is malformed."
         case .methodNotAllowed: "This resource does not know that method."
-        case .tooManyRequests: "Too many requests from this address: try again in a moment."
+        case .tooManyRequests: "Too many requests from this address or on this connection: try again in a moment."
         case .tooManyPending: "Too many sessions of this stage wait for media: try again in a moment."
         case .wrongFingerprint: "The DTLS certificate is not the one whose fingerprint stood in the offer."
         case .noSRTPProfile: "DTLS agreed on no SRTP profile: enable AEAD_AES_128_GCM or AES128_CM_HMAC_SHA1_80."
