@@ -36,24 +36,24 @@ struct WHEPEndpointTests {
         #expect(text.hasPrefix("HTTP/1.1 409 SD-1140: ") && text.contains("Retry-After: 2\r\n"))
     }
 
-    @Test func `a token that may not subscribe is refused, and the history told of it`() throws {
-        let reports = RefusedViewers()
-        let site = try WHEPSite(authorizer: Incapable(), reports: reports)
+    @Test func `a token that may not subscribe is refused, by who knows whom it would watch`() throws {
+        let authorizer = Refuser()
+        let site = try WHEPSite(authorizer: authorizer)
         let fields = "Content-Type: application/sdp\r\nUser-Agent: player/1\r\n"
         let client = try site.ask("POST \(Self.participant)", body: "v=0\r\n", fields: fields)
         try #require(site.wait { client.isClosed })
         #expect(client.text.hasPrefix("HTTP/1.1 403 SD-1016: "))
-        #expect(reports.told.withLock { $0 } == ["player/1 nobody token_cannot_subscribe"])
+        #expect(authorizer.asked.withLock { $0 } == ["player/1 s nobody"])
     }
 
     @Test(arguments: ["s/a%0Ab", "s/%3Cb%3E", "s/%E2%84%AA", "%E2%84%AA/nobody"])
     func `what can be no participant's id is not served, and in no history`(_ path: String) throws {
-        let reports = RefusedViewers()
-        let site = try WHEPSite(authorizer: Incapable(), reports: reports)
+        let authorizer = Refuser()
+        let site = try WHEPSite(authorizer: authorizer)
         let client = try site.ask("POST /whep/\(path)", body: "v=0\r\n", fields: "Content-Type: application/sdp\r\n")
         try #require(site.wait { client.isClosed })
         #expect(client.text.hasPrefix("HTTP/1.1 404 "))
-        #expect(reports.told.withLock { $0 }.isEmpty)
+        #expect(authorizer.asked.withLock { $0 }.isEmpty)
     }
 
     @Test func `a body of another type is told which one is taken`() throws {
@@ -98,24 +98,13 @@ struct WHEPEndpointTests {
 }
 
 /// Finds that every token lacks the capability.
-private struct Incapable: SubscribeAuthorizer {
+private final class Refuser: SubscribeAuthorizer {
+    let asked = Lock<[String]>([])
+
     func authorizeSubscribe(
         _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
     ) {
-        var grant = SubscribeGrant(participantID: "viewer", stageARN: "arn/s", stageID: request.stageID)
-        grant.userAgent = request.userAgent
-        request.onIncapable?(grant)
+        asked.withLock { $0.append("\(request.userAgent) \(request.stageID) \(request.participantID ?? "-")") }
         reply(.failure(Refusal(.tokenCannotSubscribe)))
-    }
-}
-
-private final class RefusedViewers: ViewerReports {
-    let told = Lock<[String]>([])
-
-    func watchStarted(_ watching: Watching) {}
-    func watchStopped(_ watching: Watching) {}
-
-    func watchRefused(_ watching: Watching, _ refusal: Refusal) {
-        told.withLock { $0.append("\(watching.grant.userAgent) \(watching.participantID) \(refusal.code.name)") }
     }
 }

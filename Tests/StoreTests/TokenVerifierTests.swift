@@ -282,15 +282,18 @@ struct TokenVerifierTests {
     ) async throws {
         var claims = TokenBench.claims
         claims["capabilities"] = ["allow_publish": true, "allow_subscribe": .bool(allowsSubscribe)]
-        let incapable = Lock<[String]>([])
-        let answer = await bench.subscribe(try bench.sign(claims), to: stageID) { grant in
-            incapable.withLock { $0.append(grant.participantID) }
-        }
+        let reports = RefusedViewers()
+        let token = try bench.sign(claims)
+        let answer = await bench.subscribe(token, to: stageID, watching: "alice", reports)
         #expect(answer.refusal?.code == expected)
-        #expect(incapable.withLock { $0 } == (expected == .tokenCannotSubscribe ? ["p_1-x"] : []))
+        let told = expected == .tokenCannotSubscribe ? ["p_1-x player/1 alice token_cannot_subscribe"] : []
+        #expect(reports.told.withLock { $0 } == told)
+        _ = await bench.subscribe(token, to: stageID, reports)
+        #expect(reports.told.withLock { $0 } == told, "a page watches nobody yet")
         guard expected == nil else { return }
-        let grant = SubscribeGrant(
+        var grant = SubscribeGrant(
             participantID: "p_1-x", stageARN: TokenBench.stage.arn, stageID: "abc", publicKeyARN: TokenBench.imported)
+        grant.userAgent = "player/1"
         #expect(try answer.get() == grant)
     }
 
@@ -330,13 +333,28 @@ struct TokenVerifierTests {
 
 extension TokenBench {
     fileprivate func subscribe(
-        _ token: [UInt8], to stageID: String, onIncapable: (@Sendable (SubscribeGrant) -> Void)? = nil
+        _ token: [UInt8], to stageID: String, watching participantID: String? = nil, _ reports: RefusedViewers = RefusedViewers()
     ) async -> Result<SubscribeGrant, Refusal> {
-        var request = SubscribeRequest(token: Secret(token), stageID: stageID, source: SocketAddress(.loopback, port: 1))
-        request.onIncapable = onIncapable
+        let request = SubscribeRequest(
+            token: Secret(token), stageID: stageID, participantID: participantID, source: SocketAddress(.loopback, port: 1),
+            userAgent: "player/1")
         return await withCheckedContinuation { continuation in
-            verifier.authorizeSubscribe(request) { continuation.resume(returning: $0) }
+            ViewerAuthorizer(tokens: verifier, reports: reports).authorizeSubscribe(request) {
+                continuation.resume(returning: $0)
+            }
         }
+    }
+}
+
+private final class RefusedViewers: ViewerReports {
+    let told = Lock<[String]>([])
+
+    func watchStarted(_ watching: Watching) {}
+    func watchStopped(_ watching: Watching) {}
+
+    func watchRefused(_ watching: Watching, _ refusal: Refusal) {
+        let grant = watching.grant
+        told.withLock { $0.append("\(grant.participantID) \(grant.userAgent) \(watching.participantID) \(refusal.code.name)") }
     }
 }
 

@@ -7,14 +7,15 @@ public struct SubscribeRequest: Sendable {
     public var token: Secret
     /// The stage whose participants are to be watched.
     public var stageID: String
+    /// The one that is to be watched; nil when a page asks who is live.
+    public var participantID: String?
     public var source: SocketAddress
     /// What the viewer says of itself; empty when it says nothing.
-    public var userAgent = ""
-    /// Told, on any thread, of a genuine token of the stage without the capability, before it is refused.
-    public var onIncapable: (@Sendable (SubscribeGrant) -> Void)?
+    public var userAgent: String
 
-    public init(token: Secret, stageID: String, source: SocketAddress) {
-        (self.token, self.stageID, self.source) = (token, stageID, source)
+    public init(token: Secret, stageID: String, participantID: String? = nil, source: SocketAddress, userAgent: String = "") {
+        (self.token, self.stageID, self.participantID) = (token, stageID, participantID)
+        (self.source, self.userAgent) = (source, userAgent)
     }
 }
 

@@ -85,7 +85,9 @@ public final class WHEPEndpoint {
         } catch {
             return respond(OfferRequest.response(error))
         }
-        let asked = question(about: post, key, userAgent: request.userAgent)
+        let asked = SubscribeRequest(
+            token: post.token, stageID: key.stageID, participantID: key.participantID, source: post.source,
+            userAgent: request.userAgent)
         replies.ask { [authorizer = context.authorizer] reply in
             authorizer.authorizeSubscribe(asked) { reply($0) }
         } then: { [unowned self] (result: Result<SubscribeGrant, Refusal>?) in
@@ -94,16 +96,6 @@ public final class WHEPEndpoint {
                 respond(try create(post, layer, key, telling: result.get()))
             } catch { respond(error.response()) }
         }
-    }
-
-    /// Whether the token may watch; the history is told of one that may not.
-    private func question(about post: OfferRequest, _ key: ParticipantKey, userAgent: String) -> SubscribeRequest {
-        var question = SubscribeRequest(token: post.token, stageID: key.stageID, source: post.source)
-        question.userAgent = userAgent
-        question.onIncapable = { [reports = context.reports] grant in
-            reports?.watchRefused(Watching(grant, watches: key.participantID), Refusal(.tokenCannotSubscribe))
-        }
-        return question
     }
 
     private func create(

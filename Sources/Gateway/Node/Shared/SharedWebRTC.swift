@@ -4,6 +4,7 @@ import EventLoop
 import GatewayMetrics
 import Settings
 import Sockets
+import Store
 import WHIPIngest
 import WebRTCTransport
 import Wire
@@ -37,8 +38,8 @@ struct SharedWebRTC: Sendable {
         }
         if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(
-            configuration, transport, authorizer: admission.tokens, reports: leases, workerCount: process.workerCount,
-            metrics: metrics)
+            configuration, transport, authorizer: ViewerAuthorizer(tokens: admission.tokens, reports: leases), reports: leases,
+            workerCount: process.workerCount, metrics: metrics)
     }
 }
 

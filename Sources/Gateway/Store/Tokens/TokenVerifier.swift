@@ -175,30 +175,6 @@ extension Result where Failure == Refusal {
     }
 }
 
-/// Who may watch: a genuine participant token of the stage, with the SUBSCRIBE capability, neither expired nor revoked.
-extension TokenVerifier: SubscribeAuthorizer {
-    public func authorizeSubscribe(
-        _ request: SubscribeRequest, reply: @escaping @Sendable (Result<SubscribeGrant, Refusal>) -> Void
-    ) {
-        verify(request.token, source: request.source.ip) { [self] result in
-            reply(
-                result.flatMap { token in
-                    let claims = token.claims
-                    guard claims.stageID == request.stageID else { return .failure(Refusal(.tokenOfOtherStage)) }
-                    var grant = SubscribeGrant(
-                        participantID: claims.participantID, stageARN: claims.stageARN, stageID: claims.stageID,
-                        userID: claims.userID, attributes: claims.attributes, publicKeyARN: publicKeyARN(of: token))
-                    grant.userAgent = request.userAgent
-                    guard claims.allowsSubscribe else {
-                        request.onIncapable?(grant)
-                        return .failure(Refusal(.tokenCannotSubscribe))
-                    }
-                    return .success(grant)
-                })
-        }
-    }
-}
-
 extension TokenVerifier: TokenStanding {
     public func refusal(of bearer: TokenBearer) -> Refusal? { store.state.refusal(of: bearer, at: wallNow()) }
 }
