@@ -20,8 +20,8 @@ struct ClusterHistoryTests {
         var client = ClientAttributes()
         client.sdkVersion = "OBS \"30\""
         var participant = Participant(
-            stageARN: arn, sessionID: session, participantID: id, userID: "user \(id)", attributes: ["k": "v/ü"],
-            firstJoinTime: now, ingestProtocol: "WHIP", ingestConfigurationARN: "", client: client)
+            .init(id, ofStage: arn, sessionID: session), userID: "user \(id)", attributes: ["k": "v/ü"], firstJoinTime: now,
+            ingestProtocol: "WHIP", ingestConfigurationARN: "", client: client)
         (participant.isConnected, participant.published, participant.generation) = (isConnected, true, generation)
         return .participant(participant)
     }
@@ -31,8 +31,8 @@ struct ClusterHistoryTests {
         remote: String = "", at offset: Int64 = 0
     ) -> HistoryWrite {
         var event = ParticipantEvent(
-            name: name, time: now + .seconds(offset), stageARN: arn, sessionID: session, participantID: id,
-            userID: "user \(id)", errorCode: name == .publishError ? "INSUFFICIENT_CAPABILITIES" : "", generation: generation)
+            name: name, time: now + .seconds(offset), of: .init(id, ofStage: arn, sessionID: session), userID: "user \(id)",
+            errorCode: name == .publishError ? "INSUFFICIENT_CAPABILITIES" : "", generation: generation)
         event.remoteParticipantID = remote
         return .event(event)
     }
@@ -60,7 +60,7 @@ struct ClusterHistoryTests {
 
     static func names(_ node: TestNode, _ id: String = "p") async throws -> [ParticipantEvent.Name] {
         try await node.read { history in
-            try history.events(ofStage: arn, sessionID: "st-1", participantID: id, limit: 100).map(\.name)
+            try history.events(of: .init(id, ofStage: arn, sessionID: "st-1"), limit: 100).map(\.name)
         }
     }
 
@@ -80,14 +80,14 @@ struct ClusterHistoryTests {
         }
         answers.append(
             "\(try history.participants(ofStage: arn, sessionID: "st-1", matching: .none, after: "p", limit: 1))")
-        answers.append("\(try history.participant("p", ofStage: arn, sessionID: "st-1").map { "\($0)" } ?? "none")")
-        answers.append("\(try history.participant("x", ofStage: arn, sessionID: "st-1") == nil)")
+        answers.append("\(try history.participant(.init("p", ofStage: arn, sessionID: "st-1")).map { "\($0)" } ?? "none")")
+        answers.append("\(try history.participant(.init("x", ofStage: arn, sessionID: "st-1")) == nil)")
         answers.append("\(try ["p", "x"].map { try history.knows(participant: $0, ofStage: arn) })")
         for id in ["p", "q"] {
-            let events = try history.events(ofStage: arn, sessionID: "st-1", participantID: id, limit: 10)
+            let events = try history.events(of: .init(id, ofStage: arn, sessionID: "st-1"), limit: 10)
             answers += events.map(Self.text)
             let rest = try history.events(
-                ofStage: arn, sessionID: "st-1", participantID: id, after: events[0].sequence, limit: 2)
+                of: .init(id, ofStage: arn, sessionID: "st-1"), after: events[0].sequence, limit: 2)
             answers += rest.map(Self.text)
         }
         return answers
@@ -123,7 +123,7 @@ struct ClusterHistoryTests {
             .event(
                 {
                     var event = ParticipantEvent(
-                        name: .publishWarning, time: now, stageARN: arn, sessionID: "st-1", participantID: "p", userID: "user p",
+                        name: .publishWarning, time: now, of: .init("p", ofStage: arn, sessionID: "st-1"), userID: "user p",
                         generation: 7)
                     (event.rule, event.sentence) = ("gop", "Set the keyframe interval to 2 s.")
                     return event
@@ -133,7 +133,7 @@ struct ClusterHistoryTests {
             .event(
                 {
                     var event = ParticipantEvent(
-                        name: .recordingEnded, time: now, stageARN: arn, sessionID: "st-1", participantID: "q", userID: "")
+                        name: .recordingEnded, time: now, of: .init("q", ofStage: arn, sessionID: "st-1"), userID: "")
                     event.recording = .init(bucketName: "recordings", prefix: "one/st-1/q/t", duration: 4_103)
                     return event
                 }()),
@@ -145,7 +145,7 @@ struct ClusterHistoryTests {
             .event(
                 {
                     var event = ParticipantEvent(
-                        name: .replicationStarted, time: now, stageARN: arn, sessionID: "st-1", participantID: "q", userID: "")
+                        name: .replicationStarted, time: now, of: .init("q", ofStage: arn, sessionID: "st-1"), userID: "")
                     event.destination = .init(stageARN: "arn:b", sessionID: "st-b")
                     event.isReplica = true
                     return event
@@ -200,10 +200,10 @@ struct ClusterHistoryTests {
             let isEmpty = try await node.read { history -> Bool in
                 let sessions = try history.sessions(ofStage: foreign, after: nil, limit: 10)
                 let participants = try history.participants(ofStage: foreign, sessionID: "st-1", limit: 10)
-                let events = try history.events(ofStage: foreign, sessionID: "st-1", participantID: "p", limit: 10)
+                let events = try history.events(of: .init("p", ofStage: foreign, sessionID: "st-1"), limit: 10)
                 return try sessions.isEmpty && participants.isEmpty && events.isEmpty
                     && history.session("st-1", ofStage: foreign) == nil
-                    && history.participant("p", ofStage: foreign, sessionID: "st-1") == nil
+                    && history.participant(.init("p", ofStage: foreign, sessionID: "st-1")) == nil
                     && !history.knows(participant: "p", ofStage: foreign)
             }
             #expect(isEmpty, "\(foreign)")
@@ -223,7 +223,7 @@ struct ClusterHistoryTests {
                 Self.recording(.active, of: "\(name) \(text)"), Self.participant(1, of: "\(name) \(text)"),
             ])
             try await eventually {
-                try await first.read { try $0.participant("\(name) \(text)", ofStage: Self.arn, sessionID: "st-1") } != nil
+                try await first.read { try $0.participant(.init("\(name) \(text)", ofStage: Self.arn, sessionID: "st-1")) } != nil
             }
             return try await second.read { try $0.journal(ofParticipant: "p", ofStage: Self.arn, prefix: nil) }
         }
@@ -286,7 +286,7 @@ struct ClusterHistoryTests {
         node.store.record(writes + [Self.began("st-mark")])
         @Sendable func lists(_ history: any HistoryReading) throws -> [String] {
             let found = try history.participants(ofStage: Self.arn, sessionID: "st-1", limit: 10).map(\.participantID)
-            let ofOne = try history.events(ofStage: Self.arn, sessionID: "st-1", participantID: "p", limit: 10)
+            let ofOne = try history.events(of: .init("p", ofStage: Self.arn, sessionID: "st-1"), limit: 10)
             return found + [
                 "\(try history.session("st-1", ofStage: Self.arn) != nil)", "\(found.contains("p") == !ofOne.isEmpty)",
                 "\(try history.sessions(ofStage: Self.arn, after: nil, limit: 10).count)",
@@ -356,7 +356,7 @@ struct ClusterHistoryTests {
         #expect(heard.withLock { $0 } == [.joined, .publishStarted], "its receivers do not hear of that end again")
         let names = try await Self.names(survivor)
         #expect(names == [.joined, .publishStarted, .publishStopped, .left, .joined, .publishStarted])
-        let participant = try await survivor.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        let participant = try await survivor.read { try $0.participant(.init("p", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(participant?.isConnected == true, "the new publish is another one")
         #expect(try await Self.names(survivor, "r") == [.joined, .left])
     }
@@ -433,7 +433,7 @@ struct ClusterHistoryTests {
         try await eventually { try await Self.names(first).count == 7 }
         let names = try await Self.names(first)
         #expect(names == [.joined, .publishStarted, .joined, .publishStarted, .publishStopped, .left, .publishError])
-        let participant = try await first.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        let participant = try await first.read { try $0.participant(.init("p", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(participant?.isConnected == true)
         second.store.record([Self.closed(9)])
         try await eventually { try await Self.names(first).count == 9 }
@@ -455,7 +455,7 @@ struct ClusterHistoryTests {
         let node = try bench.node("a")
         node.store.record(Self.start(7) + [Self.participant(nil, isConnected: false), Self.event(.publishError, 0)])
         try await eventually { try await Self.names(node).count == 3 }
-        let participant = try await node.read { try $0.participant("p", ofStage: Self.arn, sessionID: "st-1") }
+        let participant = try await node.read { try $0.participant(.init("p", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(participant?.isConnected == true)
     }
 
@@ -481,7 +481,7 @@ struct ClusterHistoryTests {
         try await eventually { try await Self.names(node).count == 2 }
         let found = try await node.read { history in
             try history.events(after: last, limit: 500)
-                + history.events(ofStage: Self.arn, sessionID: "st-1", participantID: "p", after: last, limit: 100)
+                + history.events(of: .init("p", ofStage: Self.arn, sessionID: "st-1"), after: last, limit: 100)
         }
         #expect(found.isEmpty)
     }

@@ -11,7 +11,7 @@ extension ClusterHistoryTests {
     /// Who watches, and begins to in the second of its generation.
     private static func viewer(_ generation: UInt64, isConnected: Bool = true) -> HistoryWrite {
         var viewer = Participant(
-            stageARN: arn, sessionID: "st-1", participantID: "v", userID: "user v", attributes: [:],
+            .init("v", ofStage: arn, sessionID: "st-1"), userID: "user v", attributes: [:],
             firstJoinTime: now + .seconds(Int64(generation)), ingestProtocol: "", ingestConfigurationARN: "",
             client: ClientAttributes())
         (viewer.isConnected, viewer.generation) = (isConnected, generation)
@@ -28,7 +28,7 @@ extension ClusterHistoryTests {
             node.store.record([Self.event(.left, generation, of: "v"), Self.viewer(generation, isConnected: false)])
         }
         try await eventually { try await Self.names(node, "v").count == 5 }
-        let shown = try await node.read { try $0.participant("v", ofStage: Self.arn, sessionID: "st-1") }
+        let shown = try await node.read { try $0.participant(.init("v", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(shown?.firstJoinTime == Self.now + .seconds(8))
     }
 
@@ -49,7 +49,7 @@ extension ClusterHistoryTests {
         // A refusal in between, which this version writes, does not make it one that never joined.
         node.store.record([Self.viewer(9, isConnected: false), Self.viewer(10), Self.event(.joined, 10, of: "v")])
         try await eventually { try await Self.names(node, "v").count == 4 }
-        let shown = try await node.read { try $0.participant("v", ofStage: Self.arn, sessionID: "st-1") }
+        let shown = try await node.read { try $0.participant(.init("v", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(shown?.firstJoinTime == Self.now + .seconds(8))
     }
 
@@ -72,7 +72,7 @@ extension ClusterHistoryTests {
             try $0.participants(ofStage: Self.arn, sessionID: "st-1", matching: .connected(true), limit: 10)
         }
         #expect(connected.map(\.participantID) == ["p", "v"])
-        let stranger = try await node.read { try $0.participant("stranger", ofStage: Self.arn, sessionID: "st-1") }
+        let stranger = try await node.read { try $0.participant(.init("stranger", ofStage: Self.arn, sessionID: "st-1")) }
         #expect(stranger?.isConnected == false)
     }
 
@@ -82,8 +82,8 @@ extension ClusterHistoryTests {
         let node = try bench.node("a")
         func watch(_ id: String, _ remotes: [String], at place: String) -> [HistoryWrite] {
             var viewer = Participant(
-                stageARN: Self.arn, sessionID: "st-1", participantID: id, userID: "user \(id)", attributes: [:],
-                firstJoinTime: Self.now, ingestProtocol: "", ingestConfigurationARN: "", client: ClientAttributes())
+                .init(id, ofStage: Self.arn, sessionID: "st-1"), userID: "user \(id)", attributes: [:], firstJoinTime: Self.now,
+                ingestProtocol: "", ingestConfigurationARN: "", client: ClientAttributes())
             (viewer.generation, viewer.node) = (7, place)
             return [.participant(viewer), Self.event(.joined, 7, of: id)]
                 + remotes.map { Self.event(.subscribeStarted, 7, of: id, remote: $0) }
@@ -104,7 +104,7 @@ extension ClusterHistoryTests {
         }
         #expect(connected.map(\.participantID) == ["p", "x"])
         let told = try await node.read {
-            try $0.events(ofStage: Self.arn, sessionID: "st-1", participantID: "w", limit: 10).map(\.remoteParticipantID)
+            try $0.events(of: .init("w", ofStage: Self.arn, sessionID: "st-1"), limit: 10).map(\.remoteParticipantID)
         }
         #expect(told == ["", "p", "p", ""])
     }

@@ -11,7 +11,7 @@ struct HistoryCodecTests {
         var client = ClientAttributes()
         (client.browserName, client.browserVersion, client.osName) = ("Chrome", "120.0", "Linux")
         var participant = Participant(
-            stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u \"1\"", attributes: ["k": "v/ü"],
+            .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u \"1\"", attributes: ["k": "v/ü"],
             firstJoinTime: WallTime(nanosecondsSince1970: 1_800_000_000_123_456_789), ingestProtocol: "RTMPS",
             ingestConfigurationARN: "arn:c", client: client)
         (participant.isConnected, participant.published) = (true, true)
@@ -23,14 +23,14 @@ struct HistoryCodecTests {
         """
 
     private static func decode(_ text: String) -> Participant? {
-        HistoryCodec.participant(text, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
+        HistoryCodec.participant(text, .init("p", ofStage: "arn:stage/one", sessionID: "st-1"))
     }
 
     private static let events = [ParticipantEvent.Name.joined, .publishError, .publishWarning, .recordingEnded].map { name in
         var event = ParticipantEvent(
-            name: name, time: WallTime(nanosecondsSince1970: 1_800_000_000_123_456_789), stageARN: "arn:stage/one",
-            sessionID: "st-1", participantID: "p", userID: "u\n", errorCode: name == .publishError ? "QUOTA" : "",
-            generation: 1_800_000_000_123)
+            name: name, time: WallTime(nanosecondsSince1970: 1_800_000_000_123_456_789),
+            of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u\n",
+            errorCode: name == .publishError ? "QUOTA" : "", generation: 1_800_000_000_123)
         if name == .recordingEnded { event.recording = .init(bucketName: "b", prefix: "one/st-1/p/t", duration: 7) }
         if name == .publishWarning { (event.rule, event.sentence) = ("gop", "Every 2 s.") }
         return event
@@ -47,7 +47,7 @@ struct HistoryCodecTests {
         let short = HistoryCodec.encode(event, isWhole: false)
         #expect(!short.contains("arn:stage/one"))
         let read = HistoryCodec.event(
-            short, sequence: 5, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
+            short, sequence: 5, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"))
         #expect(read == expected)
     }
 

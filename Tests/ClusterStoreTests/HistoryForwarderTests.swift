@@ -26,7 +26,7 @@ struct HistoryForwarderTests {
         let forwarder = HistoryForwarder(
             server: ScriptServer(outcome), schema: KeySchema(prefix: "sd:"), retention: .seconds(86_400))
         var event = ParticipantEvent(
-            name: .left, time: ClusterBench.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u",
+            name: .left, time: ClusterBench.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u",
             generation: 5)
         event.sequence = sequence
         let told = try forwarder.forward(.event(event), from: .init(queue: "q", sequence: 1), now: ClusterBench.now)

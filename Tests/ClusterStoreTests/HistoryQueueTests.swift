@@ -45,11 +45,11 @@ struct HistoryQueueTests {
         #expect(
             try await Story.names(first) == [.joined, .publishStarted, .publishStopped, .left, .joined, .publishStarted])
         let page = try await first.read {
-            try $0.events(ofStage: Story.arn, sessionID: "st-1", participantID: "p", after: 2, limit: 2)
+            try $0.events(of: .init("p", ofStage: Story.arn, sessionID: "st-1"), after: 2, limit: 2)
         }
         #expect(page.map(\.name) == [.publishStopped, .left] && page.map(\.sequence) == [3, 4])
         let none = try await first.read {
-            try $0.events(ofStage: Story.arn, sessionID: "st-1", participantID: "p", after: 6, limit: 2)
+            try $0.events(of: .init("p", ofStage: Story.arn, sessionID: "st-1"), after: 6, limit: 2)
         }
         #expect(none.isEmpty)
     }

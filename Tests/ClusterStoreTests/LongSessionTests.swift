@@ -23,7 +23,7 @@ struct LongSessionTests {
             History.participant(1, session: "st-long"),
         ])
         try await eventually {
-            try await node.read { try $0.participant("p", ofStage: History.arn, sessionID: "st-long") } != nil
+            try await node.read { try $0.participant(.init("p", ofStage: History.arn, sessionID: "st-long")) } != nil
         }
         for key in kept { #expect(try bench.ask("EXPIRE", key, "1000") == "1") }
         node.store.record(MetricSample.writes([History.samples[0]]))

@@ -11,8 +11,8 @@ struct EventBridgeEncoderTests {
     func `the envelope is EventBridge's`() throws {
         var event = ParticipantEvent(
             name: .publishError, time: WallTime(nanosecondsSince1970: 1_723_559_897_089_061_676),
-            stageARN: "arn:aws:ivs:us-west-2:123456789012:stage/s",
-            sessionID: "st-1", participantID: "p", userID: "", errorCode: "BITRATE_EXCEEDED")
+            of: .init("p", ofStage: "arn:aws:ivs:us-west-2:123456789012:stage/s", sessionID: "st-1"), userID: "",
+            errorCode: "BITRATE_EXCEEDED")
         event.sequence = 7
         let json = try #require(EventBridgeEncoder.encode(event))
         #expect(json["version"] == "0")
@@ -45,8 +45,8 @@ struct EventBridgeEncoderTests {
         ] as [(ParticipantEvent.Name, String, Int?)])
     func `a recording's events are of their own type`(_ name: ParticipantEvent.Name, _ words: String, _ duration: Int?) throws {
         var event = ParticipantEvent(
-            name: name, time: WallTime(secondsSince1970: 1_723_559_897), stageARN: "arn:stage", sessionID: "st-1",
-            participantID: "p", userID: "u")
+            name: name, time: WallTime(secondsSince1970: 1_723_559_897), of: .init("p", ofStage: "arn:stage", sessionID: "st-1"),
+            userID: "u")
         event.recording = .init(bucketName: "recordings", prefix: "s/st-1/p/2024-01-01T12-00-55Z", duration: duration)
         let json = try #require(EventBridgeEncoder.encode(event))
         #expect(json["detail-type"] == "IVS Participant Recording State Change" && json["resources"] == ["arn:stage"])

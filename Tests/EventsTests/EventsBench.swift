@@ -38,8 +38,9 @@ final class EventsBench {
         store.record([
             .event(
                 ParticipantEvent(
-                    name: name, time: EventLoop.wallNow(), stageARN: "arn:aws:ivs:us-east-1:0:stage/s",
-                    sessionID: session, participantID: participant, userID: "u", errorCode: code))
+                    name: name, time: EventLoop.wallNow(),
+                    of: .init(participant, ofStage: "arn:aws:ivs:us-east-1:0:stage/s", sessionID: session), userID: "u",
+                    errorCode: code))
         ])
     }
 

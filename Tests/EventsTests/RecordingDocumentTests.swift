@@ -1,5 +1,6 @@
 import Events
 import JSON
+import Store
 import Testing
 import Wire
 
@@ -7,10 +8,9 @@ import Wire
 struct RecordingDocumentTests {
     static func document(_ status: RecordingDocument.Status) -> RecordingDocument {
         RecordingDocument(
-            status, stageARN: "arn:stage", sessionID: "st-1", participantID: "p",
+            status, of: .init("p", ofStage: "arn:stage", sessionID: "st-1"),
             startedAt: WallTime(nanosecondsSince1970: 1_704_110_455_900_000_000),
-            endedAt: WallTime(secondsSince1970: 1_704_110_460),
-            duration: 4_103)
+            endedAt: WallTime(secondsSince1970: 1_704_110_460), duration: 4_103)
     }
 
     static let hls: JSONValue = [

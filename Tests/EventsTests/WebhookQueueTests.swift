@@ -8,8 +8,8 @@ import Wire
 struct WebhookQueueTests {
     static func event(_ sequence: Int64, of participant: String) -> ParticipantEvent {
         var event = ParticipantEvent(
-            name: .publishStarted, time: WallTime(secondsSince1970: 1_800_000_000), stageARN: "arn", sessionID: "st-x",
-            participantID: participant, userID: "")
+            name: .publishStarted, time: WallTime(secondsSince1970: 1_800_000_000),
+            of: .init(participant, ofStage: "arn", sessionID: "st-x"), userID: "")
         event.sequence = sequence
         return event
     }

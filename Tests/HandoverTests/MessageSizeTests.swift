@@ -140,7 +140,7 @@ struct MessageSizeTests {
         (client.sdkVersion, client.osVersion) = (text("v", 128), text("v", 128))
         return .participant(
             Participant(
-                stageARN: grant.stageARN, sessionID: text("t", 16), participantID: grant.participantID, userID: grant.userID,
+                .init(grant.participantID, ofStage: grant.stageARN, sessionID: text("t", 16)), userID: grant.userID,
                 attributes: grant.attributes, firstJoinTime: WallTime(nanosecondsSince1970: .max), ingestProtocol: "RTMPS",
                 ingestConfigurationARN: grant.stageARN, client: client))
     }

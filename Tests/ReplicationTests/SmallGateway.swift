@@ -220,7 +220,7 @@ final class SmallGateway {
     func participant(_ id: String, _ stage: String, _ session: String) -> Participant? {
         let found = Lock<Participant??>(nil)
         store.read {
-            try $0.participant(id, ofStage: Self.arn(stage), sessionID: session)
+            try $0.participant(.init(id, ofStage: Self.arn(stage), sessionID: session))
         } reply: { result in
             found.withLock { $0 = .some((try? result.get()) ?? nil) }
         }

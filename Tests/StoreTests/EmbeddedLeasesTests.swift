@@ -56,7 +56,7 @@ struct EmbeddedLeasesTests {
         let arn = stage.arn
         return try await store.read { reader in
             try reader.sessions(ofStage: arn, after: nil, limit: 100).flatMap {
-                try reader.events(ofStage: arn, sessionID: $0.sessionID, participantID: participant, limit: 100)
+                try reader.events(of: .init(participant, ofStage: arn, sessionID: $0.sessionID), limit: 100)
             }
         }
     }
@@ -138,7 +138,7 @@ struct EmbeddedLeasesTests {
         #expect(events.map(\.sequence) == events.map(\.sequence).sorted())
         let arn = stage.arn
         let session = second.stageSessionID
-        let participant = try await store.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        let participant = try await store.read { try $0.participant(.init("p", ofStage: arn, sessionID: session)) }
         #expect(participant?.isConnected == false)
         #expect(participant?.published == true)
     }
@@ -149,7 +149,7 @@ struct EmbeddedLeasesTests {
         let second = try lease("p", takeOver: true, by: .whip)
         leases.publishStarted(second)
         let (arn, session) = (stage.arn, second.stageSessionID)
-        let participant = try await store.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        let participant = try await store.read { try $0.participant(.init("p", ofStage: arn, sessionID: session)) }
         #expect(participant?.ingestProtocol == "WHIP")
         #expect(participant?.isConnected == true)
         leases.release(second)
@@ -234,7 +234,7 @@ struct EmbeddedLeasesTests {
         let arn = stage.arn
         let session = try #require(next.recovered.activeSessions.first)
         let events = try await next.read {
-            try $0.events(ofStage: arn, sessionID: session.sessionID, participantID: "p", limit: 10)
+            try $0.events(of: .init("p", ofStage: arn, sessionID: session.sessionID), limit: 10)
         }
         #expect(events.map(\.name) == [.joined, .publishStarted, .publishStopped, .left])
         #expect(next.recovered.highestGeneration == events[0].generation)

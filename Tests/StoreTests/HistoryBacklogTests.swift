@@ -14,7 +14,7 @@ struct HistoryBacklogTests {
     static func event(of user: Int) -> HistoryWrite {
         .event(
             ParticipantEvent(
-                name: .joined, time: HistoryDatabaseTests.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
+                name: .joined, time: HistoryDatabaseTests.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"),
                 userID: "\(user)"))
     }
 

@@ -14,8 +14,8 @@ struct HistoryDatabaseTests {
 
     static func participant(_ generation: UInt64, isConnected: Bool = true) -> HistoryWrite {
         var participant = Participant(
-            stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u", attributes: ["k": "v"],
-            firstJoinTime: now, ingestProtocol: "WHIP", ingestConfigurationARN: "", client: ClientAttributes())
+            .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u", attributes: ["k": "v"], firstJoinTime: now,
+            ingestProtocol: "WHIP", ingestConfigurationARN: "", client: ClientAttributes())
         (participant.isConnected, participant.published, participant.generation) = (isConnected, true, generation)
         return .participant(participant)
     }
@@ -23,7 +23,7 @@ struct HistoryDatabaseTests {
     static func event(_ name: ParticipantEvent.Name, _ generation: UInt64) -> HistoryWrite {
         .event(
             ParticipantEvent(
-                name: name, time: now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u",
+                name: name, time: now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u",
                 generation: generation))
     }
 
@@ -67,17 +67,17 @@ struct HistoryDatabaseTests {
         let recording = ParticipantRecording(.active, bucketName: "recordings", prefix: "one/st-1/p/t")
         let told = HistoryWrite.recording(recording, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")
         var started = ParticipantEvent(
-            name: .recordingStarted, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "")
+            name: .recordingStarted, time: Self.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "")
         started.recording = .init(bucketName: "recordings", prefix: "one/st-1/p/t")
         _ = try history.append([told] + Self.started + [told, .event(started), Self.event(.left, 5), Self.participant(5)])
         try history.read { reader in
-            #expect((try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording == recording)
+            #expect((try? reader.participant(.init("p", ofStage: "arn:stage/one", sessionID: "st-1")))??.recording == recording)
             for (state, count) in [(ParticipantRecording.State.active, 1), (.stopped, 0)] {
                 let found = try? reader.participants(
                     ofStage: "arn:stage/one", sessionID: "st-1", matching: .recording(state), limit: 9)
                 #expect(found?.count == count)
             }
-            let ofModel = try? reader.events(ofStage: "arn:stage/one", sessionID: "st-1", participantID: "p", limit: 9)
+            let ofModel = try? reader.events(of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), limit: 9)
             #expect(ofModel?.map(\.name) == [.joined, .publishStarted, .left], "the API's list does not know recordings")
             #expect((try? reader.events(after: 2, limit: 1))?.first?.recording == started.recording)
         }
@@ -89,8 +89,7 @@ struct HistoryDatabaseTests {
         let history = try HistoryDatabase(directory: directory.path)
         defer { history.close() }
         var failed = ParticipantEvent(
-            name: .recordingStartFailed, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
-            userID: "")
+            name: .recordingStartFailed, time: Self.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "")
         failed.recording = .init(bucketName: "", prefix: "")
         _ = try history.append([.event(failed), Self.event(.joined, 5)])
         try history.read { reader in
@@ -110,7 +109,9 @@ struct HistoryDatabaseTests {
         }
         _ = try history.append(early + Self.started)
         try history.read { reader in
-            #expect((try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording == recording(.active))
+            #expect(
+                (try? reader.participant(.init("p", ofStage: "arn:stage/one", sessionID: "st-1")))??.recording
+                    == recording(.active))
         }
     }
 
@@ -124,7 +125,7 @@ struct HistoryDatabaseTests {
             _ = try history.append([.recording(told, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p")])
             var found: ParticipantRecording?
             try history.read { reader in
-                found = (try? reader.participant("p", ofStage: "arn:stage/one", sessionID: "st-1"))??.recording
+                found = (try? reader.participant(.init("p", ofStage: "arn:stage/one", sessionID: "st-1")))??.recording
             }
             return found
         }
@@ -169,7 +170,7 @@ struct HistoryDatabaseTests {
         #expect(queue?.writes.map(\.sequence) == [1, 2])
         #expect(queue?.name.count == 16)
         let event = ParticipantEvent(
-            name: .left, time: Self.now, stageARN: "arn", sessionID: "s", participantID: "p", userID: "")
+            name: .left, time: Self.now, of: .init("p", ofStage: "arn", sessionID: "s"), userID: "")
         let told = try history.append([.forwarded(through: 1, taken: [event])])
         #expect(told.map(\.name) == [.left], "receivers of this node hear what the platform derived")
         try history.read { queue = try? $0.historyQueue(limit: 10) }
@@ -198,7 +199,7 @@ struct HistoryDatabaseTests {
         }
         #expect(queued.map(\.name) == [.joined, .publishStarted, .publishStopped])
         let derived = ParticipantEvent(
-            name: .left, time: Self.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p", userID: "u")
+            name: .left, time: Self.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"), userID: "u")
         let taken = try history.append([.forwarded(through: 4, taken: Array(queued.prefix(2)) + [derived])])
         #expect(taken.map(\.name) == [.joined, .publishStarted, .left])
         #expect(try waiting() == taken)

@@ -147,7 +147,7 @@ struct HistoryTablesTests {
                     INSERT INTO outbox (target, sequence) SELECT 'a', number FROM former
                     """, arguments: [HistoryDatabase.maximumOutbox])
             let event = ParticipantEvent(
-                name: .left, time: HistoryDatabaseTests.now, stageARN: "arn:stage/one", sessionID: "st-1", participantID: "p",
+                name: .left, time: HistoryDatabaseTests.now, of: .init("p", ofStage: "arn:stage/one", sessionID: "st-1"),
                 userID: "u")
             _ = try log.append(event)
             for _ in 0..<1_000 { _ = try log.take(try log.keep(event)) }
@@ -245,7 +245,7 @@ struct HistoryTablesTests {
         func event(_ time: WallTime, _ stage: String) -> HistoryWrite {
             .event(
                 ParticipantEvent(
-                    name: .left, time: time, stageARN: "arn:stage/\(stage)", sessionID: "st-1", participantID: "p", userID: ""))
+                    name: .left, time: time, of: .init("p", ofStage: "arn:stage/\(stage)", sessionID: "st-1"), userID: ""))
         }
         let began = ["one", "two", "three"].map { stage in
             HistoryWrite.sessionBegan(StageSession(stageARN: "arn:stage/\(stage)", sessionID: "st-1", startTime: now))

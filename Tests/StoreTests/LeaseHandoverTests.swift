@@ -64,7 +64,7 @@ struct LeaseHandoverTests {
         let arn = stage.arn
         return try await store.read { reader in
             try reader.sessions(ofStage: arn, after: nil, limit: 100).flatMap {
-                try reader.events(ofStage: arn, sessionID: $0.sessionID, participantID: participant, limit: 100)
+                try reader.events(of: .init(participant, ofStage: arn, sessionID: $0.sessionID), limit: 100)
             }
         }.map(\.name)
     }
@@ -174,7 +174,7 @@ struct LeaseHandoverTests {
         leases.release(old)
         table.publishStarted(new)
         let (arn, session) = (stage.arn, new.stageSessionID)
-        let participant = try await next.read { try $0.participant("p", ofStage: arn, sessionID: session) }
+        let participant = try await next.read { try $0.participant(.init("p", ofStage: arn, sessionID: session)) }
         #expect(participant?.ingestProtocol == "WHIP" && participant?.isConnected == true)
         #expect(try await names(of: "p", in: next).count == 2, "it joined and started, and has not left")
         next.close()

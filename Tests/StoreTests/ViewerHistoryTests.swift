@@ -48,7 +48,7 @@ struct ViewerHistoryTests {
         let arn = stage.arn
         return try await store.read { reader in
             try reader.sessions(ofStage: arn, after: nil, limit: 100).reversed().flatMap {
-                try reader.events(ofStage: arn, sessionID: $0.sessionID, participantID: participant, limit: 2_000)
+                try reader.events(of: .init(participant, ofStage: arn, sessionID: $0.sessionID), limit: 2_000)
             }.map { event in
                 [event.name.rawValue, event.remoteParticipantID, event.errorCode].filter { !$0.isEmpty }.joined(separator: " ")
             }
@@ -59,7 +59,7 @@ struct ViewerHistoryTests {
         let arn = stage.arn
         return try await store.read { reader in
             guard let session = try reader.sessions(ofStage: arn, after: nil, limit: 1).first else { return nil }
-            return try reader.participant(participant, ofStage: arn, sessionID: session.sessionID)
+            return try reader.participant(.init(participant, ofStage: arn, sessionID: session.sessionID))
         }
     }
 
@@ -188,7 +188,7 @@ struct ViewerHistoryTests {
         let store = try EmbeddedStore(directory: directory.path)
         let arn = stage.arn
         let names = try await store.read { reader in
-            try reader.events(ofStage: arn, sessionID: lease.stageSessionID, participantID: "v", limit: 100).map {
+            try reader.events(of: .init("v", ofStage: arn, sessionID: lease.stageSessionID), limit: 100).map {
                 $0.name.rawValue + $0.remoteParticipantID
             }
         }

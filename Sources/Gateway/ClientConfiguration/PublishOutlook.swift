@@ -36,8 +36,8 @@ struct BrokenPublish: Equatable, Sendable {
     /// - Returns: nil when the last publish of the stage's newest session ended otherwise, or nobody published in it.
     static func last(of grant: PublishGrant, in history: any HistoryReading) throws -> BrokenPublish? {
         guard let session = try history.sessions(ofStage: grant.stageARN, after: nil, limit: 1).first else { return nil }
-        let events = try history.events(
-            ofStage: grant.stageARN, sessionID: session.sessionID, participantID: grant.participantID, limit: maximumEvents)
+        let participant = SessionParticipant(grant.participantID, ofStage: grant.stageARN, sessionID: session.sessionID)
+        let events = try history.events(of: participant, limit: maximumEvents)
         guard events.count < maximumEvents, let last = events.last(where: decides) else { return nil }
         return last.name == .publishError ? BrokenPublish(errorCode: last.errorCode, time: last.time) : nil
     }

@@ -120,8 +120,7 @@ extension StoreMigration {
         let participants = try history.participants(ofStage: arn, sessionID: id, limit: .max)
         var events: [ParticipantEvent] = []
         for participant in participants {
-            events += try history.events(
-                ofStage: arn, sessionID: id, participantID: participant.participantID, limit: HistoryScript.maximumEvents)
+            events += try history.events(of: participant.place, limit: HistoryScript.maximumEvents)
         }
         // Events of one moment stay in their participant's order.
         let inOrder = events.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)

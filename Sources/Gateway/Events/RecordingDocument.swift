@@ -1,4 +1,5 @@
 public import JSON
+public import Store
 public import Wire
 
 /// What `events/recording-….json` in a recording's folder says of it, as IVS writes it (version `v1`).
@@ -22,9 +23,7 @@ public struct RecordingDocument: Equatable, Sendable {
     }
 
     public var status: Status
-    public var stageARN: String
-    public var sessionID: String
-    public var participantID: String
+    public var participant: SessionParticipant
     /// Nil where nothing was recorded.
     public var startedAt: WallTime?
     public var endedAt: WallTime?
@@ -33,10 +32,10 @@ public struct RecordingDocument: Equatable, Sendable {
     public var media: Media
 
     public init(
-        _ status: Status, stageARN: String, sessionID: String, participantID: String, startedAt: WallTime?,
-        endedAt: WallTime? = nil, duration: Int = 0, media: Media = Media()
+        _ status: Status, of participant: SessionParticipant, startedAt: WallTime?, endedAt: WallTime? = nil, duration: Int = 0,
+        media: Media = Media()
     ) {
-        (self.status, self.stageARN, self.sessionID, self.participantID) = (status, stageARN, sessionID, participantID)
+        (self.status, self.participant) = (status, participant)
         (self.startedAt, self.endedAt, self.duration, self.media) = (startedAt, endedAt, duration, media)
     }
 
@@ -51,8 +50,8 @@ public struct RecordingDocument: Equatable, Sendable {
 
     public var json: JSONValue {
         var object: JSONObject = [
-            "version": "v1", "stage_arn": .string(stageARN), "session_id": .string(sessionID),
-            "participant_id": .string(participantID),
+            "version": "v1", "stage_arn": .string(participant.stageARN), "session_id": .string(participant.sessionID),
+            "participant_id": .string(participant.participantID),
         ]
         if let startedAt, status != .startFailed { object["recording_started_at"] = Self.time(startedAt) }
         if let endedAt, isOver { object["recording_ended_at"] = Self.time(endedAt) }

@@ -13,15 +13,13 @@ public protocol HistoryReading: MetricReading {
         ofStage arn: String, sessionID: String, matching filter: ParticipantFilter, after: String, limit: Int
     ) throws -> [Participant]
 
-    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant?
+    func participant(_ participant: SessionParticipant) throws -> Participant?
 
     /// Whether the participant ever was in one of the stage's sessions.
     func knows(participant participantID: String, ofStage arn: String) throws -> Bool
 
     /// Oldest first, after the event number `after`; only what the API model knows.
-    func events(
-        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
-    ) throws -> [ParticipantEvent]
+    func events(of participant: SessionParticipant, after: Int64, limit: Int) throws -> [ParticipantEvent]
 
     /// Events of all stages, oldest first, after the event number `after`.
     func events(after: Int64, limit: Int) throws -> [ParticipantEvent]
@@ -54,8 +52,8 @@ extension HistoryReading {
         try participants(ofStage: arn, sessionID: sessionID, matching: filter, after: "", limit: limit)
     }
 
-    public func events(ofStage arn: String, sessionID: String, participantID: String, limit: Int) throws -> [ParticipantEvent] {
-        try events(ofStage: arn, sessionID: sessionID, participantID: participantID, after: 0, limit: limit)
+    public func events(of participant: SessionParticipant, limit: Int) throws -> [ParticipantEvent] {
+        try events(of: participant, after: 0, limit: limit)
     }
 
     public func undelivered(to target: String, limit: Int) throws -> [ParticipantEvent] {

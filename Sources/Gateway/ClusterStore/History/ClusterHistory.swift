@@ -33,17 +33,15 @@ struct ClusterHistory: HistoryReading {
         let fields = try server.ask(RedisCommand("HGETALL", RedisArgument(key)), key: key).elements ?? []
         let participants = stride(from: 0, to: fields.count - 1, by: 2).compactMap { start -> Participant? in
             guard let id = fields[start].text, id > after, let text = fields[start + 1].text else { return nil }
-            return HistoryCodec.participant(text, stageARN: arn, sessionID: sessionID, participantID: id)
+            return HistoryCodec.participant(text, SessionParticipant(id, ofStage: arn, sessionID: sessionID))
         }
         return Array(participants.filter(filter.matches).sorted { $0.participantID < $1.participantID }.prefix(limit))
     }
 
-    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
-        let key = schema.participants(ofStage: stageID(inARN: arn), session: sessionID)
-        let text = try server.ask(RedisCommand("HGET", RedisArgument(key), RedisArgument(participantID)), key: key).text
-        return text.flatMap {
-            HistoryCodec.participant($0, stageARN: arn, sessionID: sessionID, participantID: participantID)
-        }
+    func participant(_ participant: SessionParticipant) throws -> Participant? {
+        let key = schema.participants(ofStage: stageID(inARN: participant.stageARN), session: participant.sessionID)
+        let question = RedisCommand("HGET", RedisArgument(key), RedisArgument(participant.participantID))
+        return try server.ask(question, key: key).text.flatMap { HistoryCodec.participant($0, participant) }
     }
 
     func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
@@ -53,14 +51,13 @@ struct ClusterHistory: HistoryReading {
 
     /// The numbers are places in the participant's list, not those of all events. A node that was cut off brings what happened
     /// late: the whole list, which is bounded, is put in order.
-    func events(
-        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
-    ) throws -> [ParticipantEvent] {
-        let key = schema.events(ofStage: stageID(inARN: arn), session: sessionID, participantID: participantID)
+    func events(of participant: SessionParticipant, after: Int64, limit: Int) throws -> [ParticipantEvent] {
+        let key = schema.events(
+            ofStage: stageID(inARN: participant.stageARN), session: participant.sessionID,
+            participantID: participant.participantID)
         let found = try server.ask(RedisCommand("LRANGE", RedisArgument(key), "0", "-1"), key: key).elements ?? []
         let events = found.enumerated().compactMap { index, value in
-            HistoryCodec.event(
-                value.text ?? "", sequence: Int64(index), stageARN: arn, sessionID: sessionID, participantID: participantID)
+            HistoryCodec.event(value.text ?? "", sequence: Int64(index), of: participant)
         }
         let inOrder = events.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
         // Clients say where to go on, in the token of a page: it may be any number.

@@ -18,7 +18,7 @@ enum HistoryCodec {
     }
 
     /// From the whole record that scripts keep of a participant; nil when it is none.
-    static func participant(_ text: String, stageARN: String, sessionID: String, participantID: String) -> Participant? {
+    static func participant(_ text: String, _ participant: SessionParticipant) -> Participant? {
         guard let record = try? JSONValue(parsing: text), let about = record["about"],
             let joined = try? about.text("firstJoinTime"), let time = Int64(joined), time >= 0
         else { return nil }
@@ -27,9 +27,9 @@ enum HistoryCodec {
         (client.browserName, client.browserVersion) = (word("browserName"), word("browserVersion"))
         (client.osName, client.osVersion, client.sdkVersion) = (word("osName"), word("osVersion"), word("sdkVersion"))
         var participant = Participant(
-            stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: word("userId"),
-            attributes: (try? about.map("attributes")) ?? [:], firstJoinTime: WallTime(nanosecondsSince1970: time),
-            ingestProtocol: word("ingestProtocol"), ingestConfigurationARN: word("ingestConfigurationArn"), client: client)
+            participant, userID: word("userId"), attributes: (try? about.map("attributes")) ?? [:],
+            firstJoinTime: WallTime(nanosecondsSince1970: time), ingestProtocol: word("ingestProtocol"),
+            ingestConfigurationARN: word("ingestConfigurationArn"), client: client)
         participant.isConnected = record["connected"]?.bool ?? false
         participant.published = record["published"]?.bool ?? false
         participant.recording = record["recording"].flatMap(recording)
@@ -96,9 +96,8 @@ enum HistoryCodec {
     }
 
     /// Nil for what is no event.
-    static func event(
-        _ text: String, sequence: Int64, stageARN: String = "", sessionID: String = "", participantID: String = ""
-    ) -> ParticipantEvent? {
+    /// - Parameter participant: whose it is; nil where the text names it.
+    static func event(_ text: String, sequence: Int64, of participant: SessionParticipant? = nil) -> ParticipantEvent? {
         guard let fields = try? JSONValue(parsing: text), let name = try? fields.text("name"),
             let name = ParticipantEvent.Name(rawValue: name), let time = (try? fields.text("time")).flatMap({ Int64($0) }),
             time >= 0
@@ -106,10 +105,9 @@ enum HistoryCodec {
         func word(_ name: String) -> String { fields[name]?.string ?? "" }
         var event = ParticipantEvent(
             name: name, time: WallTime(nanosecondsSince1970: time),
-            stageARN: stageARN.isEmpty ? word("stageArn") : stageARN,
-            sessionID: sessionID.isEmpty ? word("sessionId") : sessionID,
-            participantID: participantID.isEmpty ? word("participantId") : participantID, userID: word("userId"),
-            errorCode: word("errorCode"), generation: UInt64(word("generation")) ?? 0)
+            of: participant
+                ?? SessionParticipant(word("participantId"), ofStage: word("stageArn"), sessionID: word("sessionId")),
+            userID: word("userId"), errorCode: word("errorCode"), generation: UInt64(word("generation")) ?? 0)
         (event.rule, event.sentence, event.sequence) = (word("rule"), word("sentence"), sequence)
         if let bucket = fields["recordingBucket"]?.string {
             event.recording = .init(

@@ -35,20 +35,19 @@ struct HistoryForwarder {
         case .event(let event): return try forward(event, origin)
         case .recording(let recording, let stageARN, let sessionID, let participantID):
             _ = try server.run(
-                HistoryScript.recording, keys(stageARN, sessionID, participantID),
+                HistoryScript.recording, keys(SessionParticipant(participantID, ofStage: stageARN, sessionID: sessionID)),
                 arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(recording))])
         case .replication(let replication, let stageARN, let sessionID, let participantID):
             _ = try server.run(
-                HistoryScript.replication, keys(stageARN, sessionID, participantID),
+                HistoryScript.replication, keys(SessionParticipant(participantID, ofStage: stageARN, sessionID: sessionID)),
                 arguments(origin, participantID, generation: 0) + [RedisArgument(HistoryCodec.encode(replication))])
         case .journal(let line): try forward(line, origin)
         case .closed(let stageARN, let sessionID, let participantID, let generation, let time):
-            let event = ParticipantEvent(
-                name: .left, time: time, stageARN: stageARN, sessionID: sessionID, participantID: participantID, userID: "",
-                generation: generation)
+            let participant = SessionParticipant(participantID, ofStage: stageARN, sessionID: sessionID)
+            let event = ParticipantEvent(name: .left, time: time, of: participant, userID: "", generation: generation)
             return try close(event, origin)
         case .wasTest(let stageARN, let sessionID, let participantID, let generation):
-            try forget(stageARN, sessionID, participantID, generation, origin)
+            try forget(SessionParticipant(participantID, ofStage: stageARN, sessionID: sessionID), generation, origin)
         case .metrics(let samples): try forward(samples, origin, now)
         case .delivered, .forwarded: break
         }
@@ -101,10 +100,9 @@ struct HistoryForwarder {
     }
 
     private func forward(_ participant: Participant, _ origin: Origin, _ now: WallTime) throws(StoreError) {
-        let keys = keys(participant.stageARN, participant.sessionID, participant.participantID)
         let known = schema.known(ofStage: ResourceName.identifier(inARN: participant.stageARN))
         _ = try server.run(
-            HistoryScript.participant, keys + [known],
+            HistoryScript.participant, keys(participant.place) + [known],
             arguments(origin, participant.participantID, generation: participant.generation ?? 0) + [
                 participant.isConnected ? "1" : "0", participant.published ? "1" : "0",
                 RedisArgument(HistoryCodec.encode(participant)), RedisArgument(now.nanosecondsSince1970 / 1_000),
@@ -116,7 +114,7 @@ struct HistoryForwarder {
         // Nobody asks for one participant's of what the API model does not know: it would push the history out.
         let body = ParticipantEvent.Name.unmodelled.contains(event.name) ? "" : HistoryCodec.encode(event, isWhole: false)
         let outcome = try server.run(
-            HistoryScript.event, keys(event.stageARN, event.sessionID, event.participantID),
+            HistoryScript.event, keys(event.place),
             arguments(origin, event.participantID, generation: event.generation) + [
                 RedisArgument(event.name.rawValue), RedisArgument(body), RedisArgument(event.remoteParticipantID),
             ])
@@ -141,23 +139,19 @@ struct HistoryForwarder {
     }
 
     /// A publish was a network test: no list has it, unless its participant did more in the session.
-    private func forget(
-        _ stageARN: String, _ sessionID: String, _ participantID: String, _ generation: UInt64, _ origin: Origin
-    ) throws(StoreError) {
-        let stageID = ResourceName.identifier(inARN: stageARN)
+    private func forget(_ participant: SessionParticipant, _ generation: UInt64, _ origin: Origin) throws(StoreError) {
+        let (stageID, sessionID) = (ResourceName.identifier(inARN: participant.stageARN), participant.sessionID)
         _ = try server.run(
             HistoryScript.wasTest,
-            keys(stageARN, sessionID, participantID) + [
-                schema.sessions(ofStage: stageID), schema.session(sessionID, ofStage: stageID),
-            ],
-            arguments(origin, participantID, generation: generation) + [RedisArgument(sessionID)])
+            keys(participant) + [schema.sessions(ofStage: stageID), schema.session(sessionID, ofStage: stageID)],
+            arguments(origin, participant.participantID, generation: generation) + [RedisArgument(sessionID)])
     }
 
     /// - Parameter event: the LEFT that follows; its user is known to the database only, as are those who watched through a node.
     private func close(_ event: ParticipantEvent, _ origin: Origin) throws(StoreError) -> [ParticipantEvent] {
         let outcome =
             try server.run(
-                HistoryScript.closed, keys(event.stageARN, event.sessionID, event.participantID),
+                HistoryScript.closed, keys(event.place),
                 arguments(origin, event.participantID, generation: event.generation) + [
                     RedisArgument(event.time.nanosecondsSince1970)
                 ]
@@ -197,11 +191,11 @@ extension HistoryForwarder {
     /// What began before this moment may be forgotten, in µs since 1970.
     private func oldest(_ now: WallTime) -> Int64 { (now + (.zero - lifetimeOfRunning)).nanosecondsSince1970 / 1_000 }
 
-    private func keys(_ stageARN: String, _ session: String, _ participantID: String) -> [String] {
-        let id = ResourceName.identifier(inARN: stageARN)
+    private func keys(_ participant: SessionParticipant) -> [String] {
+        let (id, session) = (ResourceName.identifier(inARN: participant.stageARN), participant.sessionID)
         return [
             schema.forwarded(ofStage: id), schema.participants(ofStage: id, session: session),
-            schema.events(ofStage: id, session: session, participantID: participantID),
+            schema.events(ofStage: id, session: session, participantID: participant.participantID),
         ]
     }
 

@@ -45,11 +45,9 @@ struct SessionOperations: Sendable {
     }
 
     func getParticipant(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        let arn = try input.text("stageArn", .arn(.stage))
-        let sessionID = try input.text("sessionId", .sessionID)
-        let participantID = try input.text("participantId", .participantID)
+        let asked = try Self.participant(input)
         context.read(reply) { [self] reader in
-            guard let participant = try reader.participant(participantID, ofStage: arn, sessionID: sessionID) else {
+            guard let participant = try reader.participant(asked) else {
                 throw APIError.notFound("There is no such participant.")
             }
             return ["participant": Output.participant(participant, isRedundant: isRedundant(participant))]
@@ -58,16 +56,19 @@ struct SessionOperations: Sendable {
 
     /// Oldest first.
     func listParticipantEvents(_ input: Input, _ reply: @escaping OperationReply) throws(APIError) {
-        let arn = try input.text("stageArn", .arn(.stage))
-        let sessionID = try input.text("sessionId", .sessionID)
-        let participantID = try input.text("participantId", .participantID)
+        let asked = try Self.participant(input)
         let page = try Page(input, list: "events")
         let after = try page.after.map { key throws(APIError) in try Self.eventNumber(key) }
         context.read(reply) { reader in
-            let events = try reader.events(
-                ofStage: arn, sessionID: sessionID, participantID: participantID, after: after ?? 0, limit: page.count + 1)
+            let events = try reader.events(of: asked, after: after ?? 0, limit: page.count + 1)
             return page.output("events", events, key: { String($0.sequence) }, encode: Output.event)
         }
+    }
+
+    private static func participant(_ input: Input) throws(APIError) -> SessionParticipant {
+        let arn = try input.text("stageArn", .arn(.stage))
+        let sessionID = try input.text("sessionId", .sessionID)
+        return SessionParticipant(try input.text("participantId", .participantID), ofStage: arn, sessionID: sessionID)
     }
 
     /// By its ingest configuration as it is now.

@@ -51,9 +51,10 @@ final class RecordedFiles {
 
     func answer(_ place: Place, _ exchange: HTTPExchange) {
         guard let type = place.contentType else { return exchange.respond(Self.nothing("There is no such file.")) }
-        let arn = store.state.stageARN(ofID: place.stageID, names: names)
+        let participant = SessionParticipant(
+            place.participantID, ofStage: store.state.stageARN(ofID: place.stageID, names: names), sessionID: place.sessionID)
         history.read {
-            try $0.participant(place.participantID, ofStage: arn, sessionID: place.sessionID)?.recording
+            try $0.participant(participant)?.recording
         } then: { [unowned self] (recording: ParticipantRecording??) in
             guard let recording = recording ?? nil, !recording.prefix.isEmpty else {
                 return exchange.respond(Self.nothing("This participant is not recorded."))

@@ -61,8 +61,7 @@ final class StageDirector: RecordingDirector {
         case .starting, .stopping, .elsewhere, .inNextSession: return []
         }
         var document = RecordingDocument(
-            status, stageARN: stageARN(of: recording.participant), sessionID: recording.participant.stageSessionID,
-            participantID: recording.participant.participantID, startedAt: recording.startedAt,
+            status, of: place(of: recording.participant), startedAt: recording.startedAt,
             endedAt: recording.endedAt ?? EventLoop.wallNow(), duration: recording.milliseconds)
         document.media.hasHLS = recording.media != .thumbnailsAlone
         document.media.hasThumbnails = recording.thumbnails?.keepsAll == true
@@ -96,15 +95,22 @@ final class StageDirector: RecordingDirector {
         _ recording: ParticipantRecording, _ name: ParticipantEvent.Name? = nil, of participant: RecordedParticipant,
         duration: Int? = nil
     ) {
-        let (arn, session, id) = (stageARN(of: participant), participant.stageSessionID, participant.participantID)
-        var writes = [HistoryWrite.recording(recording, stageARN: arn, sessionID: session, participantID: id)]
+        let place = place(of: participant)
+        var writes = [
+            HistoryWrite.recording(
+                recording, stageARN: place.stageARN, sessionID: place.sessionID, participantID: place.participantID)
+        ]
         if let name {
-            var event = ParticipantEvent(
-                name: name, time: EventLoop.wallNow(), stageARN: arn, sessionID: session, participantID: id, userID: "")
+            var event = ParticipantEvent(name: name, time: EventLoop.wallNow(), of: place, userID: "")
             event.recording = .init(bucketName: recording.bucketName, prefix: recording.prefix, duration: duration)
             writes.append(.event(event))
         }
         store.record(writes)
+    }
+
+    private func place(of participant: RecordedParticipant) -> SessionParticipant {
+        SessionParticipant(
+            participant.participantID, ofStage: stageARN(of: participant), sessionID: participant.stageSessionID)
     }
 
     private func stageARN(of participant: RecordedParticipant) -> String {

@@ -22,8 +22,7 @@ struct ClosedPublishes {
         guard participant.isConnected, last <= generation else { return [] }
         func event(_ name: ParticipantEvent.Name, of remote: String = "") -> ParticipantEvent {
             var event = ParticipantEvent(
-                name: name, time: now, stageARN: participant.stageARN, sessionID: participant.sessionID,
-                participantID: participant.participantID, userID: participant.userID, generation: generation)
+                name: name, time: now, of: participant.place, userID: participant.userID, generation: generation)
             event.remoteParticipantID = remote
             event.isReplica = remote.isEmpty && participant.replication?.part == .replica
             return event
@@ -51,7 +50,7 @@ struct ClosedPublishes {
             where: """
                 \(SessionParticipant.condition) AND \(ParticipantEvent.isModelled)
                     ORDER BY generation DESC LIMIT 1
-                """, [participant.stageARN, participant.sessionID, participant.participantID])
+                """, participant.arguments)
         return newest.first?.generation ?? 0
     }
 
@@ -77,6 +76,6 @@ struct ClosedPublishes {
     ) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(
             database, where: "\(SessionParticipant.condition) AND name IN (?, ?) ORDER BY sequence",
-            [participant.stageARN, participant.sessionID, participant.participantID, one.rawValue, other.rawValue])
+            participant.arguments + [one.rawValue, other.rawValue])
     }
 }

@@ -37,24 +37,22 @@ struct EmbeddedHistory: HistoryReading {
             [arn, sessionID, after, value, limit])
     }
 
-    func participant(_ participantID: String, ofStage arn: String, sessionID: String) throws -> Participant? {
-        try Participant.fetch(database, where: SessionParticipant.condition, [arn, sessionID, participantID]).first
+    func participant(_ participant: SessionParticipant) throws -> Participant? {
+        try Participant.fetch(database, where: SessionParticipant.condition, participant.arguments).first
     }
 
     func knows(participant participantID: String, ofStage arn: String) throws -> Bool {
         try !Participant.fetch(database, where: "stageARN = ? AND participantID = ? LIMIT 1", [arn, participantID]).isEmpty
     }
 
-    func events(
-        ofStage arn: String, sessionID: String, participantID: String, after: Int64, limit: Int
-    ) throws -> [ParticipantEvent] {
+    func events(of participant: SessionParticipant, after: Int64, limit: Int) throws -> [ParticipantEvent] {
         try ParticipantEvent.fetch(
             database,
             where: """
                 \(SessionParticipant.condition) AND \(ParticipantEvent.isModelled) AND isListed AND sequence > ?
                     ORDER BY sequence LIMIT ?
                 """,
-            [arn, sessionID, participantID, after, limit])
+            participant.arguments + [after, limit])
     }
 
     func events(after: Int64, limit: Int) throws -> [ParticipantEvent] {

@@ -61,10 +61,9 @@ extension Participant: StoredRecord {
         (client.osName, client.osVersion) = (row.text("osName"), row.text("osVersion"))
         client.sdkVersion = row.text("sdkVersion")
         self.init(
-            stageARN: row.text("stageARN"), sessionID: row.text("sessionID"), participantID: row.text("participantID"),
-            userID: row.text("userID"), attributes: row.map("attributes"), firstJoinTime: row.time("firstJoinTime"),
-            ingestProtocol: row.text("ingestProtocol"), ingestConfigurationARN: row.text("ingestConfigurationARN"),
-            client: client)
+            SessionParticipant(row), userID: row.text("userID"), attributes: row.map("attributes"),
+            firstJoinTime: row.time("firstJoinTime"), ingestProtocol: row.text("ingestProtocol"),
+            ingestConfigurationARN: row.text("ingestConfigurationARN"), client: client)
         (isConnected, published) = (row.flag("isConnected"), row.flag("published"))
         recording = ParticipantRecording.State(rawValue: row.text("recordingState")).map {
             ParticipantRecording($0, bucketName: row.text("recordingBucket"), prefix: row.text("recordingPrefix"))
@@ -101,9 +100,8 @@ extension ParticipantEvent: StoredRecord {
     init(row: Row) {
         let generation: Int64 = row["generation"] ?? 0
         self.init(
-            name: Name(rawValue: row.text("name")) ?? .left, time: row.time("time"), stageARN: row.text("stageARN"),
-            sessionID: row.text("sessionID"), participantID: row.text("participantID"), userID: row.text("userID"),
-            errorCode: row.text("errorCode"), generation: UInt64(max(0, generation)))
+            name: Name(rawValue: row.text("name")) ?? .left, time: row.time("time"), of: SessionParticipant(row),
+            userID: row.text("userID"), errorCode: row.text("errorCode"), generation: UInt64(max(0, generation)))
         sequence = row["sequence"] ?? 0
         (rule, sentence) = (row.text("rule"), row.text("sentence"))
         if name.isAboutRecording {

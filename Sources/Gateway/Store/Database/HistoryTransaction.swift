@@ -97,11 +97,7 @@ extension HistoryTransaction {
     private func close(
         _ participant: SessionParticipant, _ generation: UInt64, at time: WallTime
     ) throws -> [ParticipantEvent] {
-        let history = EmbeddedHistory(database)
-        guard !isQueueing,
-            let found = try history.participant(
-                participant.participantID, ofStage: participant.stageARN, sessionID: participant.sessionID)
-        else { return [] }
+        guard !isQueueing, let found = try EmbeddedHistory(database).participant(participant) else { return [] }
         return try ClosedPublishes(database).close(found, generation, at: time)
     }
 

@@ -39,11 +39,9 @@ extension StoredRecord {
         try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map(Self.init(row:))
     }
 
-    static func fetch(
-        _ database: Database, where condition: String, _ arguments: [any DatabaseValueConvertible & Sendable]
-    ) throws -> [Self] {
+    static func fetch(_ database: Database, where condition: String, _ arguments: StatementArguments) throws -> [Self] {
         let statement = try database.cachedStatement(sql: "SELECT * FROM \(table) WHERE \(condition)")
-        return try Row.fetchAll(statement, arguments: StatementArguments(arguments.map(\.databaseValue))).map(Self.init(row:))
+        return try Row.fetchAll(statement, arguments: arguments).map(Self.init(row:))
     }
 }
 

@@ -117,8 +117,8 @@ extension HeldPublish {
         _ name: ParticipantEvent.Name, _ time: WallTime, errorCode: String = "", warning: Warning? = nil
     ) -> HistoryWrite {
         var event = ParticipantEvent(
-            name: name, time: time, stageARN: grant.stageARN, sessionID: lease.stageSessionID,
-            participantID: grant.participantID, userID: grant.userID, errorCode: errorCode, generation: generation)
+            name: name, time: time, of: SessionParticipant(grant, sessionID: lease.stageSessionID), userID: grant.userID,
+            errorCode: errorCode, generation: generation)
         (event.rule, event.sentence) = (warning?.rule ?? "", warning?.sentence ?? "")
         event.isReplica = grant.replica != nil
         return .event(event)

@@ -26,8 +26,8 @@ struct RefusedPublish {
 
     private func event(_ name: ParticipantEvent.Name) -> HistoryWrite {
         var event = ParticipantEvent(
-            name: name, time: time, stageARN: grant.stageARN, sessionID: sessionID, participantID: grant.participantID,
-            userID: grant.userID, errorCode: errorCode)
+            name: name, time: time, of: SessionParticipant(grant, sessionID: sessionID), userID: grant.userID,
+            errorCode: errorCode)
         event.isReplica = grant.replica != nil
         return .event(event)
     }
@@ -36,9 +36,15 @@ struct RefusedPublish {
 extension Participant {
     init(_ grant: PublishGrant, _ ingestProtocol: IngestProtocol, sessionID: String, firstJoinTime: WallTime) {
         self.init(
-            stageARN: grant.stageARN, sessionID: sessionID, participantID: grant.participantID, userID: grant.userID,
-            attributes: grant.attributes, firstJoinTime: firstJoinTime, ingestProtocol: ingestProtocol.rawValue,
+            SessionParticipant(grant, sessionID: sessionID), userID: grant.userID, attributes: grant.attributes,
+            firstJoinTime: firstJoinTime, ingestProtocol: ingestProtocol.rawValue,
             ingestConfigurationARN: grant.ingestConfigurationARN ?? "",
             client: ClientAttributes(userAgent: grant.userAgent))
+    }
+}
+
+extension SessionParticipant {
+    init(_ grant: PublishGrant, sessionID: String) {
+        self.init(grant.participantID, ofStage: grant.stageARN, sessionID: sessionID)
     }
 }

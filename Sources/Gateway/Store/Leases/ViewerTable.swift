@@ -12,6 +12,10 @@ struct ViewerTable {
         var watched: [String: Int] = [:]
         /// Those of them that publish on another stage.
         var replicas: Set<String> = []
+
+        var place: SessionParticipant {
+            SessionParticipant(grant.participantID, ofStage: grant.stageARN, sessionID: sessionID)
+        }
     }
 
     /// How often an error of the same kind, of a viewer that tries again and again, is told.
@@ -128,8 +132,7 @@ struct ViewerTable {
         _ name: ParticipantEvent.Name, _ viewer: Viewer, _ time: WallTime, watched: String = "", errorCode: String = ""
     ) -> HistoryWrite {
         var event = ParticipantEvent(
-            name: name, time: time, stageARN: viewer.grant.stageARN, sessionID: viewer.sessionID,
-            participantID: viewer.grant.participantID, userID: viewer.grant.userID, errorCode: errorCode,
+            name: name, time: time, of: viewer.place, userID: viewer.grant.userID, errorCode: errorCode,
             generation: viewer.generation)
         event.remoteParticipantID = watched
         event.isReplica = viewer.replicas.contains(watched)
@@ -139,9 +142,8 @@ struct ViewerTable {
     private func participant(_ viewer: Viewer, isConnected: Bool) -> HistoryWrite {
         let grant = viewer.grant
         var participant = Participant(
-            stageARN: grant.stageARN, sessionID: viewer.sessionID, participantID: grant.participantID, userID: grant.userID,
-            attributes: grant.attributes, firstJoinTime: viewer.joinedAt, ingestProtocol: "", ingestConfigurationARN: "",
-            client: ClientAttributes(userAgent: grant.userAgent))
+            viewer.place, userID: grant.userID, attributes: grant.attributes, firstJoinTime: viewer.joinedAt, ingestProtocol: "",
+            ingestConfigurationARN: "", client: ClientAttributes(userAgent: grant.userAgent))
         (participant.isConnected, participant.generation, participant.node) = (isConnected, viewer.generation, node)
         return .participant(participant)
     }

@@ -27,10 +27,10 @@ public struct Participant: Codable, Equatable, Sendable {
     public var node: String?
 
     public init(
-        stageARN: String, sessionID: String, participantID: String, userID: String, attributes: [String: String],
-        firstJoinTime: WallTime, ingestProtocol: String, ingestConfigurationARN: String, client: ClientAttributes
+        _ participant: SessionParticipant, userID: String, attributes: [String: String], firstJoinTime: WallTime,
+        ingestProtocol: String, ingestConfigurationARN: String, client: ClientAttributes
     ) {
-        (self.stageARN, self.sessionID, self.participantID) = (stageARN, sessionID, participantID)
+        (stageARN, sessionID, participantID) = (participant.stageARN, participant.sessionID, participant.participantID)
         (self.userID, self.attributes) = (userID, attributes)
         (isConnected, published, self.firstJoinTime) = (true, false, firstJoinTime)
         (self.ingestProtocol, self.ingestConfigurationARN) = (ingestProtocol, ingestConfigurationARN)

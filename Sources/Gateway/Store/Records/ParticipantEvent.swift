@@ -91,11 +91,11 @@ public struct ParticipantEvent: Codable, Equatable, Sendable {
     public var generation: UInt64
 
     public init(
-        name: Name, time: WallTime, stageARN: String, sessionID: String, participantID: String, userID: String,
-        errorCode: String = "", generation: UInt64 = 0
+        name: Name, time: WallTime, of participant: SessionParticipant, userID: String, errorCode: String = "",
+        generation: UInt64 = 0
     ) {
-        (sequence, self.name, self.time, self.stageARN) = (0, name, time, stageARN)
-        (self.sessionID, self.participantID, self.userID) = (sessionID, participantID, userID)
-        (self.errorCode, self.generation) = (errorCode, generation)
+        (sequence, self.name, self.time) = (0, name, time)
+        (stageARN, sessionID, participantID) = (participant.stageARN, participant.sessionID, participant.participantID)
+        (self.userID, self.errorCode, self.generation) = (userID, errorCode, generation)
     }
 }

@@ -35,8 +35,8 @@ extension Replication {
     private func event(_ name: ParticipantEvent.Name, at now: WallTime) -> HistoryWrite {
         // A publish that has been closed by others has no events any more; this is one of the replication.
         var event = ParticipantEvent(
-            name: name, time: now, stageARN: key.sourceStageARN, sessionID: sourceSessionID,
-            participantID: key.participantID, userID: "",
+            name: name, time: now,
+            of: SessionParticipant(key.participantID, ofStage: key.sourceStageARN, sessionID: sourceSessionID), userID: "",
             generation: name == .replicationStarted ? sourceGeneration : 0)
         event.destination = .init(stageARN: key.destinationStageARN, sessionID: destinationSessionID)
         return .event(event)
