@@ -182,7 +182,7 @@ struct AnnounceDriverTests {
         announce("s2-p", on: "s3", generation: 7)
         announce(on: "s1", generation: 7)
         announce(on: "s2", generation: 7)
-        driver.withdraw(Announcement.of("p", stage: "s1", generation: 7), reason: "unpublished")
+        driver.withdraw(Announcement.of("p", stage: "s1", generation: 7), reason: .unpublished)
         #expect(gateway.wait { gateway.status(of: router).count == 2 })
         announce(on: "s2", generation: 8)
         let generations = gateway.status(of: router).compactMapValues { $0["generation"]?.integer }
@@ -196,7 +196,7 @@ struct AnnounceDriverTests {
         driver.update(Self.announcement())
         driver.checkHealth { _ in }
         driver.renewLease([]) { _ in }
-        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.withdraw(Self.announcement(), reason: .unpublished)
         #expect(http.requests.map(\.method) == ["POST", "PATCH", "GET", "PUT", "DELETE"])
         #expect(http.requests.filter(\.isUrgent).map(\.method) == ["GET", "PUT"])
     }
@@ -307,7 +307,7 @@ struct AnnounceDriverTests {
         #expect(http.requests.last?.method == "PUT", "and once")
         #expect(lost == [[], []])
         driver.update(announcement)
-        driver.withdraw(announcement, reason: "unpublished")
+        driver.withdraw(announcement, reason: .unpublished)
         http.answer(nil)
         #expect(http.requests.last?.method == "DELETE")
     }
@@ -379,7 +379,7 @@ struct AnnounceDriverTests {
         #expect(http.requests.map(\.method) == ["POST", "POST", "PUT", "POST", "DELETE"])
         announce(nil)
         announce(201)
-        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.withdraw(Self.announcement(), reason: .unpublished)
         driver.renewLease([]) { _ in }
         #expect(http.requests.map(\.method).suffix(4) == ["POST", "POST", "DELETE", "PUT"], "that one has replaced it")
     }
@@ -443,7 +443,7 @@ struct AnnounceDriverTests {
         let url = "http://127.0.0.1:1/v1/participants/p?generation=7&reason=unpublished"
         driver.announce(Self.announcement()) { _ in }
         http.losesEnds = true
-        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.withdraw(Self.announcement(), reason: .unpublished)
         #expect(ends() == [url])
         driver.renewLease([]) { _ in }
         #expect(ends() == [url, url])
@@ -453,7 +453,7 @@ struct AnnounceDriverTests {
 
         driver.announce(Self.announcement()) { _ in }
         http.losesEnds = true
-        driver.withdraw(Self.announcement(), reason: "unpublished")
+        driver.withdraw(Self.announcement(), reason: .unpublished)
         driver.announce(Self.announcement()) { _ in }
         driver.renewLease([Self.announcement()]) { _ in }
         #expect(ends().count == 4, "the announce has replaced it")

@@ -177,7 +177,7 @@ struct JanusAnswerTests {
         #expect(successes == 2)
         #expect(http.asked.map { $0["request"]?.string } == ["create", "create", "destroy"])
         #expect(http.asked.last?["id"]?.integer == 77)
-        driver.withdraw(.of("p", stage: "s", generation: 8), reason: "unpublished")
+        driver.withdraw(.of("p", stage: "s", generation: 8), reason: .unpublished)
         #expect(http.asked.last?["id"]?.integer == 78)
     }
 }

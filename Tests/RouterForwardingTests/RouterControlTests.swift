@@ -18,7 +18,7 @@ private final class FakeDriver: RouterDriver {
     var (asked, failedChecks) = (0, 0)
     var announced: [Announcement] = []
     var updated: [Announcement] = []
-    var withdrawn: [(id: String, generation: UInt64, reason: String)] = []
+    var withdrawn: [(id: String, generation: UInt64, reason: WithdrawalReason)] = []
     var lost: [ParticipantKey] = []
     var leases = 0
 
@@ -32,7 +32,7 @@ private final class FakeDriver: RouterDriver {
         reply(.success(LegPlan(cname: announcement.participantID, tracks: [])))
     }
     func update(_ announcement: Announcement) { updated.append(announcement) }
-    func withdraw(_ announcement: Announcement, reason: String) {
+    func withdraw(_ announcement: Announcement, reason: WithdrawalReason) {
         withdrawn.append((announcement.participantID, announcement.generation, reason))
     }
     func checkHealth(reply: @escaping (Bool) -> Void) {
@@ -108,7 +108,7 @@ struct RouterControlTests {
         var announcement = told
         announcement.muted = [.video]
         bench.control.sender.send(.changed(one, announcement))
-        bench.control.sender.send(.ended(one, reason: "left", keepsAnnounce: false))
+        bench.control.sender.send(.ended(one, .unpublished))
         #expect(bench.wait { bench.routers.contains { !$0.withdrawn.isEmpty } })
         #expect(bench.routers.flatMap(\.updated).map(\.grant.stageID) == ["s"])
         #expect(
@@ -151,7 +151,7 @@ struct RouterControlTests {
         #expect(Set(next.announced.map(\.participantID)) == ["p0", "p1"])
         #expect(next.announced.map(\.generation).min()! > home.announced.map(\.generation).max()!)
         #expect(
-            home.withdrawn.map(\.reason) == ["moved", "moved"]
+            home.withdrawn.map(\.reason) == [.moved, .moved]
                 && home.withdrawn.allSatisfy { $0.generation < next.announced[0].generation })
     }
 
@@ -211,13 +211,13 @@ struct RouterControlTests {
         announcement.muted = [.video]
         bench.control.sender.send(.changed(id, announcement))
         #expect(bench.wait { home.updated.first?.muted == [.video] })
-        bench.control.sender.send(.ended(id, reason: "takenOver", keepsAnnounce: true))
+        bench.control.sender.send(.ended(id, .takenOver))
         (id, _) = bench.publish("p", stage: "s", generation: 2)
         #expect(bench.wait { bench.opened == 2 })
         #expect(home.withdrawn.isEmpty)
         #expect(home.announced[1].generation > home.announced[0].generation)
-        bench.control.sender.send(.ended(id, reason: "unpublished", keepsAnnounce: false))
-        #expect(bench.wait { home.withdrawn.first?.reason == "unpublished" })
+        bench.control.sender.send(.ended(id, .unpublished))
+        #expect(bench.wait { home.withdrawn.first?.reason == .unpublished })
         #expect(home.withdrawn.first?.generation == home.announced[1].generation)
     }
 

@@ -26,7 +26,7 @@ public enum ForwardingEvent: Sendable {
     case changed(ForwardingID, Announcement)
     /// RTCP came from the router of this replica.
     case feedback(ForwardingID, replica: Int, at: MonotonicTime)
-    case ended(ForwardingID, reason: String, keepsAnnounce: Bool)
+    case ended(ForwardingID, WithdrawalReason)
 }
 
 /// From the control loop to the worker of a publication.

@@ -24,7 +24,7 @@ struct AbandonedAnnouncesTests {
     @Test func `what stands is left to the router's next answer, and is to be ended with the last one`() throws {
         var abandoned = AbandonedAnnounces()
         let (first, second) = (Self.asking(1, generation: 7), Self.asking(2, generation: 5))
-        for participant in [first, second] { abandoned.add(participant.slots[0], of: participant, "unpublished") }
+        for participant in [first, second] { abandoned.add(participant.slots[0], of: participant, .unpublished) }
         let removed = abandoned.remove(Self.announce(of: first))
         let former = try #require(removed)
         let isPassedOn = abandoned.passOn(former)
@@ -38,7 +38,7 @@ struct AbandonedAnnouncesTests {
     @Test func `the next publication goes on above them, and ends what stands in their place`() {
         var abandoned = AbandonedAnnounces()
         let former = Self.asking(1, generation: 5)
-        abandoned.add(former.slots[0], of: former, "unpublished", standsAnyway: true)
+        abandoned.add(former.slots[0], of: former, .unpublished, standsAnyway: true)
         var next = Self.publication(2)
         abandoned.bequeath(to: &next)
         #expect(next.generation == 5 && next.replicas[0].standing == "a")
@@ -50,7 +50,7 @@ struct AbandonedAnnouncesTests {
         var abandoned = AbandonedAnnounces()
         var live = Self.asking(1, generation: 5)
         live.succeeded(0, LegPlan(cname: "", tracks: []))
-        abandoned.add(live.slots[0], of: live, "unpublished")
+        abandoned.add(live.slots[0], of: live, .unpublished)
         #expect(abandoned.isEmpty)
     }
 }

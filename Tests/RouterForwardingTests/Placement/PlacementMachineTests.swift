@@ -238,7 +238,7 @@ struct PlacementMachineTests {
         Case(
             testDescription: "a successor goes on above the generation, and nothing is withdrawn",
             steps: live + [
-                Step(.end("p", "takenOver", keepsAnnounce: true)), Step(.start(lease: 2), "look p/0"),
+                Step(.end("p", .takenOver)), Step(.start(lease: 2), "look p/0"),
                 Step(.record(placed("a", 5000)), "announce p/0 a 5001"),
                 Step(.plan(5001), "open p/0", "announced p a"), Step(.pass(.seconds(11)), "look p/0"),
                 Step(.end(), "withdraw p a 5001 unpublished"),
@@ -246,13 +246,13 @@ struct PlacementMachineTests {
         Case(
             testDescription: "a successor that does not come is not waited for beyond 10 s",
             steps: live + [
-                Step(.end("p", "takenOver", keepsAnnounce: true)), Step(.pass(.milliseconds(9_999))),
+                Step(.end("p", .takenOver)), Step(.pass(.milliseconds(9_999))),
                 Step(.pass(.milliseconds(1)), "withdraw p a 5000 takenOver"),
             ]),
         Case(
             testDescription: "an announce that fails meanwhile is the successor's to try again",
             steps: asked + [
-                Step(.end("p", "takenOver", keepsAnnounce: true)), Step(.failure(.refused(status: 500), 5000), "failed p a"),
+                Step(.end("p", .takenOver)), Step(.failure(.refused(status: 500), 5000), "failed p a"),
                 Step(.pass(.seconds(9))), Step(.pass(.seconds(1))), Step(.pass(.seconds(60))),
             ]),
         Case(
@@ -328,7 +328,7 @@ struct PlacementMachineTests {
             ] + revival(of: "a", ["returned a"])),
         Case(
             testDescription: "its death ends nobody's wait for a successor",
-            steps: live + [Step(.end("p", "takenOver", keepsAnnounce: true))] + death(of: "a", ["died a", "close p/0"]) + [
+            steps: live + [Step(.end("p", .takenOver))] + death(of: "a", ["died a", "close p/0"]) + [
                 Step(.pass(.seconds(10)))
             ]),
     ]
@@ -347,7 +347,7 @@ struct PlacementMachineTests {
         #expect(machine.started(ForwardingID(participant: key, serial: 2), announcement).count == 1)
         let former = ForwardingID(participant: key, serial: 1)
         #expect(machine.started(former, announcement).isEmpty)
-        #expect(machine.ended(former, "takenOver", keepsAnnounce: true, .zero).isEmpty)
+        #expect(machine.ended(former, .takenOver, .zero).isEmpty)
         #expect(machine.participants[key]?.id.serial == 2 && machine.participants[key]?.successorBy == nil)
     }
 

@@ -11,7 +11,7 @@ struct PlacementScript {
     enum Input {
         /// A publication of participant `p` begins, or of another one.
         case start(String = "p", lease: UInt64 = 1)
-        case end(String = "p", _ reason: String = "unpublished", keepsAnnounce: Bool = false)
+        case end(String = "p", WithdrawalReason = .unpublished)
         case mute(String = "p")
         case addAudio(String = "p")
         /// One more encoding of its video shows up than there were.
@@ -51,8 +51,7 @@ struct PlacementScript {
     private mutating func feed(_ input: Input) -> [PlacementAction] {
         switch input {
         case .start(let participant, let lease): return start(participant, lease)
-        case .end(let participant, let reason, let keepsAnnounce):
-            return machine.ended(publications[participant]!.id, reason, keepsAnnounce: keepsAnnounce, now)
+        case .end(let participant, let reason): return machine.ended(publications[participant]!.id, reason, now)
         case .mute(let participant): return change(participant) { $0.muted = [.video] }
         case .addAudio(let participant): return change(participant) { $0.formats[.audio] = .opus(isStereo: true) }
         case .addLayer(let participant): return change(participant) { $0.addLayer() }

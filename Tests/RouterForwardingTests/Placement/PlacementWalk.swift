@@ -64,8 +64,8 @@ struct PlacementWalk {
     private mutating func step() {
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<8: publish()
-        case 8..<11: end(keepsAnnounce: false)
-        case 11..<14: end(keepsAnnounce: true)
+        case 8..<11: end(.unpublished)
+        case 11..<14: end(.takenOver)
         case 14..<18: change()
         case 18..<20: crash()
         case 20..<26: restart()
@@ -78,7 +78,7 @@ struct PlacementWalk {
 
     /// Everybody leaves, everything is answered.
     private mutating func finish() {
-        for participant in publications.keys.sorted() { end(participant, keepsAnnounce: false) }
+        for participant in publications.keys.sorted() { end(participant, .unpublished) }
         for name in routers.keys { routers[name]?.isUp = true }
         for _ in 0..<200 {
             while !asked.isEmpty { answer() }
@@ -115,17 +115,17 @@ extension PlacementWalk {
         perform(machine.started(id, announcement))
     }
 
-    private mutating func end(keepsAnnounce: Bool) {
+    private mutating func end(_ reason: WithdrawalReason) {
         if let participant = publications.keys.sorted().randomElement(using: &generator) {
-            end(participant, keepsAnnounce: keepsAnnounce)
+            end(participant, reason)
         }
     }
 
-    private mutating func end(_ participant: String, keepsAnnounce: Bool) {
+    private mutating func end(_ participant: String, _ reason: WithdrawalReason) {
         guard let publication = publications.removeValue(forKey: participant) else { return }
-        if keepsAnnounce { leaving[participant] = publication.id }
+        if reason == .takenOver { leaving[participant] = publication.id }
         count("end")
-        perform(machine.ended(publication.id, keepsAnnounce ? "takenOver" : "unpublished", keepsAnnounce: keepsAnnounce, now))
+        perform(machine.ended(publication.id, reason, now))
     }
 
     private mutating func change() {

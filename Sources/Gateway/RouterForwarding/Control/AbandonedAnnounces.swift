@@ -9,7 +9,7 @@ struct AbandonedAnnounces: Sendable {
         let id: PlacementAnnounce.ID
         let router: String
         /// Why what it leaves is ended.
-        let reason: String
+        let reason: WithdrawalReason
         /// The router holds another announce, whatever the answer is.
         fileprivate(set) var standsAnyway: Bool
         /// The highest that the router may hold.
@@ -23,7 +23,7 @@ struct AbandonedAnnounces: Sendable {
 
     /// Adds the announce of a participant's slot, if its answer is still to come.
     mutating func add(
-        _ slot: PlacementSlot, of participant: ForwardedParticipant, _ reason: String, standsAnyway: Bool = false
+        _ slot: PlacementSlot, of participant: ForwardedParticipant, _ reason: WithdrawalReason, standsAnyway: Bool = false
     ) {
         let replica = participant.replicas[slot.replica]
         guard replica.state == .announcing, let router = replica.router else { return }

@@ -15,7 +15,7 @@ enum PlacementAction: Sendable, Equatable {
     /// Answered by `answered`, exactly once.
     case announce(PlacementAnnounce)
     case update(Announcement, at: String)
-    case withdraw(Announcement, at: String, reason: String)
+    case withdraw(Announcement, at: String, reason: WithdrawalReason)
     /// Answered by `checked`, exactly once.
     case checkHealth(router: String)
     /// Answered by `lost`, if anything was.

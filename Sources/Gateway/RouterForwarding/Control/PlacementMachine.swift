@@ -48,7 +48,7 @@ struct PlacementMachine: Sendable {
         var actions: [PlacementAction] = []
         for participant in participants.inOrder {
             if let end = participant.successorBy {
-                if now >= end { actions += self.end(participant, "takenOver") } else { wake(at: end) }
+                if now >= end { actions += self.end(participant, .takenOver) } else { wake(at: end) }
             }
             for (index, replica) in participant.replicas.enumerated() {
                 guard case .waiting(let until) = replica.state else { continue }
@@ -83,7 +83,7 @@ extension PlacementMachine {
             // Its worker may report it late, when the successor's has been reported already.
             guard former.id.serial < id.serial else { return [] }
             participant.continues(former)
-            for slot in former.slots { abandoned.add(slot, of: former, "takenOver") }
+            for slot in former.slots { abandoned.add(slot, of: former, .takenOver) }
         }
         abandoned.bequeath(to: &participant)
         participants[id.participant] = participant
@@ -103,12 +103,10 @@ extension PlacementMachine {
         routers.feedbackCame(from: router, at: moment)
     }
 
-    /// - Parameter keepsAnnounce: the publication was taken over; its announces wait for the successor.
-    mutating func ended(
-        _ id: ForwardingID, _ reason: String, keepsAnnounce: Bool, _ now: MonotonicTime
-    ) -> [PlacementAction] {
+    /// The announces of a publication that was taken over wait for the successor.
+    mutating func ended(_ id: ForwardingID, _ reason: WithdrawalReason, _ now: MonotonicTime) -> [PlacementAction] {
         guard let participant = participants[id] else { return [] }
-        guard keepsAnnounce else { return end(participant, reason) }
+        guard reason == .takenOver else { return end(participant, reason) }
         let end = now + Self.successorPatience
         participants[id.participant]?.successorBy = end
         wake(at: end)
@@ -116,7 +114,7 @@ extension PlacementMachine {
         return []
     }
 
-    private mutating func end(_ participant: ForwardedParticipant, _ reason: String) -> [PlacementAction] {
+    private mutating func end(_ participant: ForwardedParticipant, _ reason: WithdrawalReason) -> [PlacementAction] {
         participants[participant.id.participant] = nil
         var actions: [PlacementAction] = []
         for slot in participant.slots {
@@ -250,7 +248,7 @@ extension PlacementMachine {
         var actions: [PlacementAction] = []
         guard var participant = participants[slot.id] else { return [] }
         if let standing = participant.replicas[slot.replica].standing, standing != record.router {
-            actions.append(.withdraw(participant.withdrawal, at: standing, reason: "moved"))
+            actions.append(.withdraw(participant.withdrawal, at: standing, reason: .moved))
             participant.replicas[slot.replica].standing = nil
         }
         if let left = routers.takeLeft(of: slot.id.participant, at: record.router) {
@@ -347,7 +345,7 @@ extension PlacementMachine {
             if let replica = participants[left.participant]?.unplaced {
                 participants[left.participant]?.takeUp(left, at: name, replica)
             } else {
-                actions.append(.withdraw(left, at: name, reason: "moved"))
+                actions.append(.withdraw(left, at: name, reason: .moved))
             }
         }
         return actions
@@ -362,7 +360,7 @@ extension PlacementMachine {
                 participants[key]?.replicas[index].standing = nil
             }
             for slot in participant.slots where participant.replicas[slot.replica].router == name {
-                abandoned.add(slot, of: participant, "moved")
+                abandoned.add(slot, of: participant, .moved)
                 participants[key]?.leave(slot.replica)
                 actions += [.close(slot)] + place(slot)
             }

@@ -53,9 +53,9 @@ public final class RouterControl {
         case .changed(let id, let announcement): perform(machine.changed(id, announcement))
         case .feedback(let id, let replica, let moment):
             machine.feedbackCame(of: PlacementSlot(id: id, replica: replica), at: moment)
-        case .ended(let id, let reason, let keepsAnnounce):
+        case .ended(let id, let reason):
             workers[id] = nil
-            perform(machine.ended(id, reason, keepsAnnounce: keepsAnnounce, loop.now))
+            perform(machine.ended(id, reason, loop.now))
         }
     }
 }

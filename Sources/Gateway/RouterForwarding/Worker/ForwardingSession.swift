@@ -10,7 +10,7 @@ final class ForwardingSession: PublicationObserver {
         case ready(Announcement)
         case changed(Announcement)
         case feedback(replica: Int, at: MonotonicTime)
-        case ended(reason: String, keepsAnnounce: Bool)
+        case ended(WithdrawalReason)
     }
 
     let id: ForwardingID
@@ -62,7 +62,7 @@ final class ForwardingSession: PublicationObserver {
 
     func ended(_ reason: SessionEnd) {
         (waiting, watching) = (nil, nil)
-        onEvent(.ended(reason: reason.reasonForRouter, keepsAnnounce: reason == .takenOver))
+        onEvent(.ended(WithdrawalReason(reason)))
     }
 
     // MARK: - The announce
@@ -119,17 +119,4 @@ final class ForwardingSession: PublicationObserver {
     static let feedbackInterval = Duration.seconds(1)
     /// Of what was announced, and then one in each `feedbackInterval`.
     static let maximumChangesAtOnce = 10
-}
-
-extension SessionEnd {
-    /// What the router is told (docs/stage-router.md).
-    fileprivate var reasonForRouter: String {
-        switch self {
-        case .closed: "unpublished"
-        case .connectionLost: "connectionLost"
-        case .refused: "refused"
-        case .takenOver: "takenOver"
-        case .shutdown: "shutdown"
-        }
-    }
 }

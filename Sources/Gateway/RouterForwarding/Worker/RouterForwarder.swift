@@ -32,8 +32,8 @@ public final class RouterForwarder {
             control.send(.started(id, announcement, worker: mailbox.sender))
         case .changed(let announcement): control.send(.changed(id, announcement))
         case .feedback(let replica, let moment): control.send(.feedback(id, replica: replica, at: moment))
-        case .ended(let reason, let keepsAnnounce):
-            control.send(.ended(id, reason: reason, keepsAnnounce: keepsAnnounce))
+        case .ended(let reason):
+            control.send(.ended(id, reason))
             sessions[id] = nil
         }
     }

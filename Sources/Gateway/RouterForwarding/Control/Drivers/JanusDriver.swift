@@ -94,7 +94,7 @@ final class JanusDriver: RouterDriver {
     /// Nothing to do: mountpoints take formats in-band.
     func update(_ announcement: Announcement) {}
 
-    func withdraw(_ announcement: Announcement, reason: String) {
+    func withdraw(_ announcement: Announcement, reason: WithdrawalReason) {
         if let mountpoint = mountpoints.removeValue(forKey: announcement.participant) { destroy(mountpoint) }
     }
 

@@ -9,7 +9,7 @@ public protocol RouterDriver: AnyObject {
     func announce(_ announcement: Announcement, reply: @escaping (Result<LegPlan, AnnounceFailure>) -> Void)
     /// Sends what has changed: formats, mute, keyframe requests.
     func update(_ announcement: Announcement)
-    func withdraw(_ announcement: Announcement, reason: String)
+    func withdraw(_ announcement: Announcement, reason: WithdrawalReason)
     func checkHealth(reply: @escaping (Bool) -> Void)
     /// Renews the gateway's lease; answers the participants that the router has lost.
     func renewLease(_ participants: [Announcement], reply: @escaping (_ lost: [ParticipantKey]) -> Void)

@@ -79,7 +79,7 @@ final class AnnounceDriver: RouterDriver {
             return plan
         } catch {
             // Our lease would keep there what we send nothing to.
-            if !isReplaced { end(announcement, at: location, "refused") }
+            if !isReplaced { end(announcement, at: location, .refused) }
             throw error
         }
     }
@@ -93,7 +93,7 @@ final class AnnounceDriver: RouterDriver {
 
     private func endNearby(_ announcement: Announcement, _ response: RouterResponse, _ request: RouterRequest) {
         guard let nearby = response.location.flatMap({ HTTPOrigin.path(of: $0, at: request.url) }) else { return }
-        end(announcement, at: nearby, "refused")
+        end(announcement, at: nearby, .refused)
     }
 
     private static let noLocation = "Location is missing or of another origin"
@@ -115,14 +115,14 @@ final class AnnounceDriver: RouterDriver {
         }
     }
 
-    func withdraw(_ announcement: Announcement, reason: String) {
+    func withdraw(_ announcement: Announcement, reason: WithdrawalReason) {
         changes.forget(announcement.participant)
         guard let announced = standing.remove(announcement.participant) else { return }
         end(announcement, at: announced.location, reason)
     }
 
-    private func end(_ announcement: Announcement, at location: String, _ reason: String) {
-        end(announcement.participant, by: location + "?generation=\(announcement.generation)&reason=\(reason)")
+    private func end(_ announcement: Announcement, at location: String, _ reason: WithdrawalReason) {
+        end(announcement.participant, by: location + "?generation=\(announcement.generation)&reason=\(reason.rawValue)")
     }
 
     private func end(_ participant: ParticipantKey, by url: String) {
@@ -165,7 +165,7 @@ final class AnnounceDriver: RouterDriver {
             guard let location = response.locationURL(from: request) else {
                 return giveUp(announcement, response, request)
             }
-            end(announcement, at: location, "moved")
+            end(announcement, at: location, .moved)
         }
     }
 
