@@ -1,4 +1,3 @@
-import Admission
 import StageHub
 import Testing
 
@@ -9,10 +8,8 @@ struct ForwardingSessionTests {
     @Test func `of parameter sets that differ in every picture routers are told some, and at last those that stay`() throws {
         let bench = try Bench()
         let publication = bench.publication
-        let session = ForwardingSession(
-            id: ForwardingID(publication.grant.participant), publication: publication, socket: bench.socket, replicas: 1)
         var told: [Announcement] = []
-        session.onEvent = { event in
+        let session = ForwardingSession(publication, socket: bench.socket, replicas: 1) { event in
             switch event {
             case .ready(let announcement), .changed(let announcement): told.append(announcement)
             case .feedback, .ended: break

@@ -13,12 +13,10 @@ final class ForwardingSession: PublicationObserver {
         case ended(WithdrawalReason)
     }
 
-    let id: ForwardingID
     let legs: [RouterLeg]
-    var onEvent: (Event) -> Void = { _ in }
-
     private let publication: Publication
     private let socket: RouterSocket
+    private let onEvent: (Event) -> Void
     private var muted: Set<TrackID> = []
     private var layerNames = LayerNames()
     /// As we were told last: rates in between are no news for routers.
@@ -30,8 +28,8 @@ final class ForwardingSession: PublicationObserver {
     private var watching: TimerWatch?
     private var lastFeedback: [MonotonicTime?]
 
-    init(id: ForwardingID, publication: Publication, socket: RouterSocket, replicas: Int) {
-        (self.id, self.publication, self.socket) = (id, publication, socket)
+    init(_ publication: Publication, socket: RouterSocket, replicas: Int, onEvent: @escaping (Event) -> Void) {
+        (self.publication, self.socket, self.onEvent) = (publication, socket, onEvent)
         legs = (0..<replicas).map { _ in RouterLeg(publication: publication, socket: socket) }
         lastFeedback = Array(repeating: nil, count: replicas)
     }

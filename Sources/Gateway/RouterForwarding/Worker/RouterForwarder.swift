@@ -19,8 +19,7 @@ public final class RouterForwarder {
     /// Forwards a publication until it ends; it is announced once its formats are known.
     public func attach(_ publication: Publication) {
         let id = ForwardingID(publication.grant.participant)
-        let session = ForwardingSession(id: id, publication: publication, socket: socket, replicas: replicas)
-        session.onEvent = { [unowned self] event in forward(event, of: id) }
+        let session = ForwardingSession(publication, socket: socket, replicas: replicas) { [unowned self] in forward($0, of: id) }
         sessions[id] = session
         session.start()
     }
