@@ -58,8 +58,8 @@ public final class WHIPEndpoint {
         case (.get, .session(let id)) where request.presentedToken != nil: answer(ending(request, id))
         case (.get, _), (.head, _): answer(HTTPResponse(.noContent))
         case (.post, .endpoint): post(request, answer)
-        case (.patch, .session(let id)): patch(request, id, answer)
-        case (.delete, .session(let id)): delete(request, id, answer)
+        case (.patch, .session(let id)): answer(patch(request, id))
+        case (.delete, .session(let id)): answer(delete(request, id))
         default: answer(Refusal(.methodNotAllowed).response(headers: ["Allow": resource.allowedMethods]))
         }
         return true
@@ -114,20 +114,18 @@ public final class WHIPEndpoint {
 
     // PATCH, DELETE and GET (RFC 9725 §4.2, §4.3, §4.5) compare the token with the session's own; its expiry is not asked.
 
-    private func delete(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
-        switch find(request, id, orEnded: true) {
-        case .failure(let refusal): respond(refusal.response())
-        case .success(let entry):
-            context.transport.end(entry, .closed)  // one that has ended stays as it is: the encoder only tidies up
-            respond(HTTPResponse(.ok))  // 200: OBS warns at anything else
-        }
+    private func delete(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            // One that has ended stays as it is: the encoder only tidies up.
+            context.transport.end(try find(request, id, orEnded: true), .closed)
+            return HTTPResponse(.ok)  // 200: OBS warns at anything else
+        } catch { return error.response() }
     }
 
-    private func patch(_ request: HTTPRequest, _ id: String, _ respond: (HTTPResponse) -> Void) {
-        switch find(request, id) {
-        case .failure(let refusal): respond(refusal.response())
-        case .success(let entry): respond(context.transport.answerPatch(request, entry))
-        }
+    private func patch(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        do throws(Refusal) {
+            return context.transport.answerPatch(request, try find(request, id))
+        } catch { return error.response() }
     }
 
     private func isHere(_ home: SessionIdentifier.Home) -> Bool {
@@ -162,25 +160,19 @@ public final class WHIPEndpoint {
 
     /// GET with the session's token: empty while it lives, and for a minute after its end why.
     private func ending(_ request: HTTPRequest, _ id: String) -> HTTPResponse {
-        switch find(request, id, orEnded: true) {
-        case .success(let entry):
-            guard let verdict = entry.story.verdict else { return HTTPResponse(.noContent) }
-            return HTTPResponse(.ok, json: ["verdict": .string(verdict)], headers: ["Cache-Control": "no-store"])
         // What is not there, or somebody else's, says as little as a GET without a token.
-        case .failure: return HTTPResponse(.noContent)
-        }
+        guard let verdict = (try? find(request, id, orEnded: true))?.story.verdict else { return HTTPResponse(.noContent) }
+        return HTTPResponse(.ok, json: ["verdict": .string(verdict)], headers: ["Cache-Control": "no-store"])
     }
 
     /// - Parameter orEnded: whether a session that ended within the last minute will do as well.
-    private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) -> Result<SessionEntry, Refusal> {
-        guard rates.allows(request.source.ip, now: loop.now) else { return .failure(Refusal(.tooManyRequests)) }
-        guard let token = request.presentedToken else { return .failure(request.refusalWithoutToken) }
+    private func find(_ request: HTTPRequest, _ id: String, orEnded: Bool = false) throws(Refusal) -> SessionEntry {
+        guard rates.allows(request.source.ip, now: loop.now) else { throw Refusal(.tooManyRequests) }
+        guard let token = request.presentedToken else { throw request.refusalWithoutToken }
         let ended = orEnded ? context.directory.justFinishedEntry(id: id, at: loop.now) : nil
-        guard let entry = context.directory.entry(id: id) ?? ended else { return .failure(Refusal(.unknownSession)) }
-        guard entry.transport.belongs(to: token) else {
-            return .failure(Refusal(.foreignSession))
-        }
-        return .success(entry)
+        guard let entry = context.directory.entry(id: id) ?? ended else { throw Refusal(.unknownSession) }
+        guard entry.transport.belongs(to: token) else { throw Refusal(.foreignSession) }
+        return entry
     }
 
     /// POSTs that wait for an answer, from all encoders.
