@@ -18,13 +18,12 @@ import Wire
     /// Where packets are written and protected before they are sent.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: PeerTransport.maximumDatagramByteCount, alignment: 16)
 
-    /// Makes the sessions of `port`'s subscribers from now on.
+    /// - Parameter port: its worker's, whose subscribers' sessions it makes once that has it among its `sessionMakers`.
     public init(port: MediaPort, context: EmbeddedRouterContext) throws {
         (self.context, loop, index) = (context, port.loop, port.index)
         let mailbox = try Mailbox<RouterMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox
         context.inboxes[index].open(mailbox.sender)
-        port.sessionMakers[.subscribe] = self
     }
 
     deinit { unsafe scratch.deallocate() }

@@ -77,11 +77,10 @@ final class TestGateway: Sendable {
         do {
             let loop = try EventLoop()
             let port = try MediaPort(loop: loop, index: index, socket: socket, context: context.transport)
-            let sessions = WHIPSessionMaker(port: port)
             let host = RecordingHost(worker: index, output)
-            sessions.host = host
-            let endpoint = try WHIPEndpoint(loop: loop, context: context, authorizer: gate, servesPublishPage: true)
-            endpoint.host = host
+            port.sessionMakers[.publish] = WHIPSessionMaker(host: host)
+            let endpoint = try WHIPEndpoint(
+                loop: loop, context: context, authorizer: gate, host: host, servesPublishPage: true)
             endpoint.proxy = neighbours.map {
                 SessionProxy(loop: loop, directory: $0, key: context.transport.configuration.sessionKey)
             }
@@ -108,7 +107,7 @@ final class TestGateway: Sendable {
             }
             door.withLock { $0 = mailbox.sender }
             loop.run()
-            withExtendedLifetime((port, sessions, host, endpoint, mailbox, front, streams)) {}
+            withExtendedLifetime((port, endpoint, mailbox, front, streams)) {}
         } catch { preconditionFailure("\(error)") }
     }
 

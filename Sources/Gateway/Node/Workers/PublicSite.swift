@@ -43,8 +43,7 @@ final class PublicSite {
     init(
         loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost, metrics: MetricsRegistry
     ) throws {
-        let whip = try Self.makeWHIP(loop: loop, environment)
-        whip?.host = host
+        let whip = try Self.makeWHIP(loop: loop, environment, host)
         let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
         (self.whip, self.whep) = (whip, whep)
         let watch = try environment.webRTC.embedded.map { try WatchEndpoint(loop: loop, board: environment.stages, context: $0) }
@@ -84,10 +83,11 @@ final class PublicSite {
     }
 
     /// Nil where WHIP is not served.
-    private static func makeWHIP(loop: EventLoop, _ environment: Environment) throws -> WHIPEndpoint? {
+    private static func makeWHIP(loop: EventLoop, _ environment: Environment, _ host: PublicationHost) throws -> WHIPEndpoint? {
         guard let context = environment.webRTC.whip else { return nil }
         let whip = try WHIPEndpoint(
-            loop: loop, context: context, authorizer: environment.authorizer, servesPublishPage: environment.hasPublishPage)
+            loop: loop, context: context, authorizer: environment.authorizer, host: host,
+            servesPublishPage: environment.hasPublishPage)
         whip.proxy = makeProxy(loop: loop, environment)
         return whip
     }

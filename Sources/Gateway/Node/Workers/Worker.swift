@@ -21,7 +21,6 @@ final class Worker {
     private let routers: RouterSocket
     private let publications: PublicationHost
     private var media: MediaPort?
-    private var whip: WHIPSessionMaker?
     private var site: PublicSite?
     private var shared: SharedPort?
     private let loopMetrics: LoopMetrics
@@ -101,10 +100,10 @@ final class Worker {
     private func openMedia(_ sockets: WorkerSockets) throws {
         guard let socket = sockets.media, let context = environment.webRTC.transport else { return }
         let port = try MediaPort(loop: loop, index: sockets.index, socket: socket, context: context)
-        whip = WHIPSessionMaker(port: port)
-        whip?.host = publications
-        media = port
-        publications.subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
+        let subscribers = try environment.webRTC.embedded.map { try EmbeddedRouterWorker(port: port, context: $0) }
+        port.sessionMakers[.publish] = WHIPSessionMaker(host: publications)
+        port.sessionMakers[.subscribe] = subscribers
+        (media, publications.subscribers) = (port, subscribers)
         if let socket = sockets.mediaTCP { try listen(on: socket, "media") { port.accept($0) } }
     }
 

@@ -17,10 +17,10 @@ public final class WHIPEndpoint {
     let loop: EventLoop
     let context: WHIPContext
     let authorizer: any Authorizer
+    /// Asked for refusals that an encoder has still to hear.
+    let host: any PublishHost<ContractSession>
     /// The way back for answers to what POSTs ask.
     let replies: ReplyBox
-    /// Asked for refusals that an encoder has still to hear.
-    public weak var host: (any PublishHost<ContractSession>)?
     /// Has a request for a session of the process before us answered there; false when that one is gone.
     public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
     /// The way to the other nodes; nil where there are none.
@@ -32,9 +32,11 @@ public final class WHIPEndpoint {
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(
-        loop: EventLoop, context: WHIPContext, authorizer: any Authorizer, servesPublishPage: Bool = false
+        loop: EventLoop, context: WHIPContext, authorizer: any Authorizer, host: any PublishHost<ContractSession>,
+        servesPublishPage: Bool
     ) throws(SystemError) {
-        (self.loop, self.context, self.authorizer, self.servesPublishPage) = (loop, context, authorizer, servesPublishPage)
+        (self.loop, self.context, self.authorizer) = (loop, context, authorizer)
+        (self.host, self.servesPublishPage) = (host, servesPublishPage)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }

@@ -64,7 +64,7 @@ final class WHIPPost {
         // The token has been verified, and from here on the grant stands for it: a session does not keep the secret.
         request.credential = .token(Secret([]))
         request.settingsDigest = OfferSettings.digest(of: post.body, by: request.userAgent)
-        var objection = endpoint.host?.rememberedRefusal(for: grant, request)
+        var objection = endpoint.host.rememberedRefusal(for: grant, request)
         if objection == nil {
             do throws(Refusal) { entry = try makeEntry(grant) } catch { objection = error }
         }
@@ -72,7 +72,7 @@ final class WHIPPost {
     }
 
     private func makeEntry(_ grant: PublishGrant) throws(Refusal) -> SessionEntry {
-        let rules = endpoint.host.map { OfferRules(acceptedProfiles: $0.acceptedProfiles(for: grant)) } ?? OfferRules()
+        let rules = OfferRules(acceptedProfiles: endpoint.host.acceptedProfiles(for: grant))
         let accepted = try AcceptedOffer(negotiating: try post.description(), rules: rules)
         return SessionEntry(
             transport: context.transport.makeState(for: accepted.peer, token: post.token, now: endpoint.loop.now),
@@ -123,7 +123,7 @@ final class WHIPPost {
         SessionLog.posted(entry)
         let location = post.pathPrefix + WHIPResource.sessionPrefix + entry.id
         var response = context.transport.created(entry, location: location) { entry.offer.answer($0) }
-        response.headers[Self.warningHeader] = endpoint.host?.rememberedWarning(for: entry.grant, request)
+        response.headers[Self.warningHeader] = endpoint.host.rememberedWarning(for: entry.grant, request)
         self.respond = nil
         respond(response)
     }
@@ -145,7 +145,7 @@ final class WHIPPost {
         }
         if let grant { context.reports.publishRefused(grant, protocol: .whip, refusal) }
         var headers = HTTPHeaders()
-        if refusal.code == .repeatedViolation, let grant, let seconds = endpoint.host?.retryAfter(for: grant) {
+        if refusal.code == .repeatedViolation, let grant, let seconds = endpoint.host.retryAfter(for: grant) {
             headers["Retry-After"] = "\(seconds)"
         }
         respond(refusal.response(headers: headers))

@@ -93,9 +93,9 @@ final class WHIPSession: TransportSession {
                 .h264Offered(profileLevelID: entry.offer.video.profileLevelID), of: TrackID(.video, layer: UInt8(layer)))
         }
         if let audio = entry.offer.audio { publication.setFormat(.opus(isStereo: audio.isStereo), of: .audio) }
-        let inspector = maker.host?.makeInspector(for: grant, lease, entry.request)
+        let inspector = maker.host.makeInspector(for: grant, lease, entry.request)
         receiver.begin(publication, inspector: inspector, at: transport.loop.now)
-        maker.host?.publishBegan(publication, inspector)
+        maker.host.publishBegan(publication, inspector)
         entry.request.place.giveBack()
         tellPassedOver(lease)
     }
@@ -212,13 +212,11 @@ private final class SinkWishes: MediaSource {
 
 /// Makes the sessions of one worker's WHIP publishers for its `MediaPort`, which keeps it. Confined to the loop.
 public final class WHIPSessionMaker: TransportSessionMaker {
-    /// The contract, and the way to routers. Set it before the loop runs.
-    public weak var host: (any PublishHost<ContractSession>)?
+    /// The contract, and whoever wants a publish's media.
+    fileprivate let host: any PublishHost<ContractSession>
     fileprivate let room = RunRoom()
 
-    public init(port: MediaPort) {
-        port.sessionMakers[.publish] = self
-    }
+    public init(host: any PublishHost<ContractSession>) { self.host = host }
 
     public func makeSession(for entry: any TransportEntry, on transport: PeerTransport) -> any TransportSession {
         guard let entry = entry as? SessionEntry else { preconditionFailure("only WHIP makes entries that publish") }
