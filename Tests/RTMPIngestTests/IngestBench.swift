@@ -158,8 +158,7 @@ final class IngestBench {
             settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases, board: board,
             metrics: MetricsRegistry())
         ingest = try RTMPIngest(
-            loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool))
-        ingest.host = host
+            loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool), host: host)
     }
 
     deinit { pool.stop() }

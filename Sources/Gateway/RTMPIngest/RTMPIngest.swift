@@ -16,14 +16,14 @@ public import Wire
 /// One worker's RTMP front end: its connections, and what other threads answer and order. Confined.
 public final class RTMPIngest {
     public let environment: RTMPIngestEnvironment
-    /// Given once, before the first connection.
-    public weak var host: (any PublishHost<ContractSession>)?
     /// For peers that begin with TLS on the RTMP port; a reloaded certificate is put here.
     public var tls: TLSContext?
 
     let loop: EventLoop
     let metrics: RTMPMetrics
     let transcoder: AudioTranscoder
+    /// The contract, and whoever wants a publish's media.
+    let host: any PublishHost<ContractSession>
     /// Where messages of several chunks are put together, whoever sends them.
     let messageBuffers = MessageBufferPool()
     let packetScratch = PacketScratch()
@@ -36,8 +36,10 @@ public final class RTMPIngest {
     private var unpublished: ArraySlice<UInt64> = []
 
     /// - Throws: when the kernel gives no more descriptors.
-    public init(loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder) throws(SystemError) {
-        (self.loop, self.environment, self.transcoder) = (loop, environment, transcoder)
+    public init(
+        loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder, host: any PublishHost<ContractSession>
+    ) throws(SystemError) {
+        (self.loop, self.environment, self.transcoder, self.host) = (loop, environment, transcoder, host)
         metrics = RTMPMetrics(environment.metrics)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         orders = try Mailbox(loop: loop) { [unowned self] in receive($0) }

@@ -113,7 +113,7 @@ final class RTMPPublish {
 
     private func examine(_ grant: PublishGrant) {
         connection.authorized()
-        perform(machine.examined(ingest.host?.rememberedRefusal(for: grant, request)))
+        perform(machine.examined(ingest.host.rememberedRefusal(for: grant, request)))
     }
 
     private func claim(_ grant: PublishGrant, takeOver: Bool) {
@@ -153,7 +153,7 @@ final class RTMPPublish {
             grant: grant, lease: lease, ingestProtocol: request.ingestProtocol,
             origin: connection.story.origin(ofPublish: number), timeline: Timeline())
         let (loop, holder) = (ingest.loop, holder)
-        let inspector = ingest.host?.makeInspector(for: grant, lease, request)
+        let inspector = ingest.host.makeInspector(for: grant, lease, request)
         let pipeline = RTMPPublishPipeline(
             publication: publication, transcoder: ingest.transcoder,
             inspector: inspector, scratch: ingest.packetScratch, now: { loop.now })
@@ -170,7 +170,7 @@ final class RTMPPublish {
             tick: loop.schedule(after: .seconds(1), repeating: .seconds(1)) { [unowned self] in secondPassed() }, began: loop.now)
         connection.transport.carriesMedia = true
         ingest.leaveAdmission(connection)
-        ingest.host?.publishBegan(publication, inspector)
+        ingest.host.publishBegan(publication, inspector)
         request.place.giveBack()
         connection.acceptPublish(of: grant.participantID)
     }

@@ -36,8 +36,8 @@ final class Worker {
         routers = try RouterSocket(loop: loop, metrics: environment.routerMetrics)
         publications = try PublicationHost(environment.publications, loop: loop, index: sockets.index, socket: routers)
         let transcoder = try AudioTranscoder(loop: loop, pool: environment.rtmp.transcoding, settings: environment.rtmp.opus)
-        rtmp = try RTMPIngest(loop: loop, environment: environment.rtmp.environment, transcoder: transcoder)
-        rtmp.host = publications
+        rtmp = try RTMPIngest(
+            loop: loop, environment: environment.rtmp.environment, transcoder: transcoder, host: publications)
         rtmp.tls = environment.tls
         let name = "worker-\(sockets.index)"
         loopMetrics = environment.instruments.watch(loop, name: name)
