@@ -128,7 +128,7 @@ extension ClusterMember {
         case .send(let message, let node): connection.send(message, to: node)
         case .granted(let number, let lease, let session): granted(number, lease, session)
         case .heldHere(let number): heldHere(number)
-        case .heldElsewhere(let number, let watch, let progress): heldElsewhere(number, watch, progress)
+        case .heldElsewhere(let number, let watch, let progress): heldElsewhere(number, watch: watch, progress)
         case .refused(let number, let reason): if let claimant = claims.remove(number) { refuse(claimant, reason.refusal) }
         case .progressed(let watch, let time): publishers.progressed(watch: watch, at: time)
         case .gone(let watch): publishers.gone(watch: watch)
@@ -246,7 +246,7 @@ extension ClusterMember {
         self.claim(claim)
     }
 
-    private func heldElsewhere(_ number: Int, _ watch: Int, _ progress: MonotonicTime) {
+    private func heldElsewhere(_ number: Int, watch: Int, _ progress: MonotonicTime) {
         guard let claimant = claims.remove(number) else { return machine.watchEnded(watch) }
         guard case .publisher(let claim) = claimant else {
             machine.watchEnded(watch)

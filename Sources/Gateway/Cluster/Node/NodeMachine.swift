@@ -296,7 +296,7 @@ extension NodeMachine {
                 displaced, by: lease, isHeldHere: held[lease.key] != nil, isThere: owners.hasJustAnswered(displaced.node, now),
                 now)
         }
-        keep(lease, arguments.set, arguments.credential, answered.session, now)
+        keep(lease, set: arguments.set, credential: arguments.credential, in: answered.session, now)
         return finish(number, actions + [.granted(claim: number, lease, answered.session)], now)
     }
 
@@ -336,7 +336,7 @@ extension NodeMachine {
         let lease = LeaseIdentity(claim.key, generation: held.makeGeneration(notBelow: UInt64(max(0, moment))))
         let session = held.session(ofStage: claim.key.stageID) ?? beginAlone(on: claim.key.stageID, at: moment)
         stages.add([claim.key.stageID])
-        keep(lease, claim.set, claim.credential, session, now)
+        keep(lease, set: claim.set, credential: claim.credential, in: session, now)
         return [.granted(claim: number, lease, session)]
     }
 
@@ -347,7 +347,7 @@ extension NodeMachine {
     }
 
     private mutating func keep(
-        _ lease: LeaseIdentity, _ set: String, _ credential: String, _ session: SharedSession, _ now: MonotonicTime
+        _ lease: LeaseIdentity, set: String, credential: String, in session: SharedSession, _ now: MonotonicTime
     ) {
         held.keep(lease, set: set, credential: credential, in: session)
         stages.publishBegan(on: lease.key.stageID)
