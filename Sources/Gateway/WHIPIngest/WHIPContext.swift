@@ -6,10 +6,12 @@ import Refusals
 public import WebRTCTransport
 import Wire
 
-/// What all workers' WHIP parts share: transport, directory, leases and reports.
+/// What all workers' WHIP parts share: transport, directory, who may publish, leases and reports.
 public final class WHIPContext: Sendable {
     public let transport: TransportContext
     public let directory = SessionDirectory()
+    /// What tokens are shown to.
+    let authorizer: any Authorizer
     let leases: any PublishLeases
     let reports: any PublishReports
     /// Told of refusals; the publication's host follows publishes there.
@@ -18,10 +20,10 @@ public final class WHIPContext: Sendable {
     let takeovers = Lock<TakeoverGuard>(TakeoverGuard())
 
     public init(
-        transport: TransportContext, leases: any PublishLeases, reports: any PublishReports, board: SessionBoard,
-        metrics: WHIPMetrics
+        transport: TransportContext, authorizer: any Authorizer, leases: any PublishLeases, reports: any PublishReports,
+        board: SessionBoard, metrics: WHIPMetrics
     ) {
-        (self.transport, self.leases) = (transport, leases)
+        (self.transport, self.authorizer, self.leases) = (transport, authorizer, leases)
         (self.reports, self.board, self.metrics) = (reports, board, metrics)
     }
 

@@ -53,15 +53,16 @@ final class TestGateway: Sendable {
             configuration: configuration, workerCount: workers, metrics: TransportMetrics(registry))
         board = SessionBoard(metrics: registry)
         let context = WHIPContext(
-            transport: transport, leases: leases, reports: reports, board: board, metrics: WHIPMetrics(registry))
+            transport: transport, authorizer: gate, leases: leases, reports: reports, board: board,
+            metrics: WHIPMetrics(registry))
         self.context = context
         let doors = (0..<workers).map { _ in Lock<MailboxSender<Command>?>(nil) }
         self.doors = doors
-        let (output, ports, gate) = (output, ports, gate)
+        let (output, ports) = (output, ports)
         threads = try (0..<workers).map { index in
             let (socket, door) = (sockets[index], doors[index])
             return try WorkerThread.start(name: "worker-\(index)") {
-                Self.run(index, socket, context, gate, door, output, ports, neighbours, predecessor)
+                Self.run(index, socket, context, door, output, ports, neighbours, predecessor)
             }
         }
         guard eventually({ doors.allSatisfy { door in door.withLock { $0 != nil } } }) else {
@@ -70,17 +71,16 @@ final class TestGateway: Sendable {
     }
 
     private static func run(
-        _ index: Int, _ socket: BoundSocket, _ context: WHIPContext, _ gate: AdmissionGate,
-        _ door: Lock<MailboxSender<Command>?>, _ output: ForwardedMedia, _ ports: Lock<Ports>,
-        _ neighbours: (any NeighbourDirectory)?, _ predecessor: Lock<[HTTPRequest]>?
+        _ index: Int, _ socket: BoundSocket, _ context: WHIPContext, _ door: Lock<MailboxSender<Command>?>,
+        _ output: ForwardedMedia, _ ports: Lock<Ports>, _ neighbours: (any NeighbourDirectory)?,
+        _ predecessor: Lock<[HTTPRequest]>?
     ) {
         do {
             let loop = try EventLoop()
             let port = try MediaPort(loop: loop, index: index, socket: socket, context: context.transport)
             let host = RecordingHost(worker: index, output)
             port.sessionMakers[.publish] = WHIPSessionMaker(host: host)
-            let endpoint = try WHIPEndpoint(
-                loop: loop, context: context, authorizer: gate, host: host, servesPublishPage: true)
+            let endpoint = try WHIPEndpoint(loop: loop, context: context, host: host, servesPublishPage: true)
             endpoint.proxy = neighbours.map {
                 SessionProxy(loop: loop, directory: $0, key: context.transport.configuration.sessionKey)
             }

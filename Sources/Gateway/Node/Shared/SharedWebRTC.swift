@@ -34,7 +34,9 @@ struct SharedWebRTC: Sendable {
         }
         let leases = store.membership.leases
         whip = transport.map {
-            WHIPContext(transport: $0, leases: leases, reports: leases, board: records.board, metrics: WHIPMetrics(metrics))
+            WHIPContext(
+                transport: $0, authorizer: admission.authorizer, leases: leases, reports: leases, board: records.board,
+                metrics: WHIPMetrics(metrics))
         }
         if let whip { SessionGauges.watchPending(metrics) { [directory = whip.directory] in directory.pendingCount } }
         embedded = Self.makeEmbeddedRouter(

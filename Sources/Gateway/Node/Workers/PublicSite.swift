@@ -18,7 +18,6 @@ import WebRTCTransport
 final class PublicSite {
     /// The parts of the node that it works with.
     struct Environment: Sendable {
-        let authorizer: any Authorizer
         let webRTC: SharedWebRTC
         let stages: StageBoard
         let clientConfiguration: ClientConfigurationContext?
@@ -85,9 +84,7 @@ final class PublicSite {
     /// Nil where WHIP is not served.
     private static func makeWHIP(loop: EventLoop, _ environment: Environment, _ host: PublicationHost) throws -> WHIPEndpoint? {
         guard let context = environment.webRTC.whip else { return nil }
-        let whip = try WHIPEndpoint(
-            loop: loop, context: context, authorizer: environment.authorizer, host: host,
-            servesPublishPage: environment.hasPublishPage)
+        let whip = try WHIPEndpoint(loop: loop, context: context, host: host, servesPublishPage: environment.hasPublishPage)
         whip.proxy = makeProxy(loop: loop, environment)
         return whip
     }
@@ -128,8 +125,8 @@ final class PublicSite {
 
 extension PublicSite.Environment {
     init(_ configuration: StagedoorConfiguration, _ shared: SharedParts, membership: Membership) {
-        (authorizer, webRTC) = (shared.admission.authorizer, shared.webRTC)
-        (stages, predecessorRequests, tls) = (shared.records.stages, shared.predecessorRequests, shared.tls)
+        (webRTC, stages, tls) = (shared.webRTC, shared.records.stages, shared.tls)
+        predecessorRequests = shared.predecessorRequests
         clientConfiguration = shared.clientConfiguration
         neighbours =
             if case .member(let cluster) = membership {

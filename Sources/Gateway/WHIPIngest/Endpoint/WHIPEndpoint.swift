@@ -1,4 +1,4 @@
-public import Admission
+import Admission
 public import EventLoop
 public import HTTP
 import JSON
@@ -16,7 +16,6 @@ import Wire
 public final class WHIPEndpoint {
     let loop: EventLoop
     let context: WHIPContext
-    let authorizer: any Authorizer
     /// Asked for refusals that an encoder has still to hear.
     let host: any PublishHost<ContractSession>
     /// The way back for answers to what POSTs ask.
@@ -32,11 +31,9 @@ public final class WHIPEndpoint {
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(
-        loop: EventLoop, context: WHIPContext, authorizer: any Authorizer, host: any PublishHost<ContractSession>,
-        servesPublishPage: Bool
+        loop: EventLoop, context: WHIPContext, host: any PublishHost<ContractSession>, servesPublishPage: Bool
     ) throws(SystemError) {
-        (self.loop, self.context, self.authorizer) = (loop, context, authorizer)
-        (self.host, self.servesPublishPage) = (host, servesPublishPage)
+        (self.loop, self.context, self.host, self.servesPublishPage) = (loop, context, host, servesPublishPage)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }

@@ -51,7 +51,7 @@ final class WHIPPost {
     }
 
     private func authorize() {
-        let (authorizer, request) = (endpoint.authorizer, request)
+        let (authorizer, request) = (context.authorizer, request)
         endpoint.replies.ask { reply in
             authorizer.authorize(request) { reply($0) }
         } then: { [self] result in
