@@ -46,7 +46,8 @@ struct ParticipantClaimsTests {
         ("user_id", .string(String(repeating: "ü", count: 129))), ("resource", 1), ("topic", "abd"), ("topic", ""),
         ("events_url", 1), ("whip_url", nil), ("capabilities", []), ("capabilities", ["allow_publish": "true"]),
         ("attributes", ["a": 1]), ("attributes", []),
-        ("attributes", ["k": .string(String(repeating: "x", count: 1_024))]), ("version", 1.0), ("version", "1.1"),
+        ("attributes", ["k": .string(String(repeating: "x", count: 1_024))]), ("attributes", ["\u{E9}": "1", "e\u{301}": "2"]),
+        ("version", 1.0), ("version", "1.1"),
     ]
 
     @Test(arguments: wrong)

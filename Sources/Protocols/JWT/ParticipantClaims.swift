@@ -164,7 +164,8 @@ private struct ClaimReader {
         for (name, value) in members.members {
             guard let text = value.string else { throw .invalidClaim("attributes") }
             length += name.utf8.count + text.utf8.count
-            attributes[name] = text
+            // Names that are one to Unicode, composed in different ways, would be one here: an attribute would be lost.
+            guard attributes.updateValue(text, forKey: name) == nil else { throw .invalidClaim("attributes") }
         }
         guard length <= ParticipantClaims.maximumAttributesLength else { throw .invalidClaim("attributes") }
         return attributes
