@@ -87,7 +87,7 @@ struct ControlPlaneTests {
         let made = try bench.call(
             "CreateStage", ["name": "a_b-1", "tags": ["k": "v"], "participantTokenConfigurations": [[:], ["duration": 1]]])
         #expect(made.status == .ok)
-        #expect(made.output["participantTokens"]?.array?.count == 2)
+        #expect(made.output["participantTokens"]?.array?.map { $0["duration"]?.integer } == [720, 1])
         let arn = try #require(made.output["stage"]?["arn"])
         #expect(made.output["stage"]?["endpoints"]?["whip"] == "http://w")
         #expect(try bench.call("GetStage", ["arn": arn]).output["stage"]?["name"] == "a_b-1")
@@ -106,6 +106,8 @@ struct ControlPlaneTests {
         let arn = try #require(made.output["stage"]?["arn"])
         for answer in [made, try bench.call("GetStage", ["arn": arn]), try bench.call("UpdateStage", ["arn": arn])] {
             #expect(answer.output["stage"]?["name"] == "")
+            let endpoints = answer.output["stage"]?["endpoints"]
+            #expect(endpoints == ["events": "wss://e", "whip": "http://w", "rtmp": "rtmp://r", "rtmps": "rtmps://r"])
             let recording = try #require(answer.output["stage"]?["autoParticipantRecordingConfiguration"])
             #expect(recording["storageConfigurationArn"] == "" && recording["mediaTypes"] == ["AUDIO_VIDEO"])
             #expect(recording["thumbnailConfiguration"]?["recordingMode"] == "DISABLED")
@@ -116,7 +118,7 @@ struct ControlPlaneTests {
             #expect(sent.status == .ok)
         }
         let listed = try bench.call("ListStages").output["stages"]?[0]
-        #expect(listed?["name"] == "" && listed?["autoParticipantRecordingConfiguration"] == nil)
+        #expect(listed?["name"] == "" && listed?["autoParticipantRecordingConfiguration"] == nil && listed?["endpoints"] == nil)
         let ingest = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "rtmps"]).output["ingestConfiguration"]
         #expect(ingest?["ingestProtocol"] == "RTMPS" && ingest?["name"] == "" && ingest?["userId"] == "")
     }
@@ -184,6 +186,33 @@ struct ControlPlaneTests {
         let attributes: JSONObject = ["k": .string(String(repeating: "\u{1}", count: length))]
         let input: JSONObject = ["stageArn": .string(try bench.makeStage()), "attributes": .object(attributes)]
         #expect(try bench.call("CreateParticipantToken", input).type == error)
+    }
+
+    /// Twelve hours and both capabilities unless it is asked for others; 14 days at most.
+    @Test(
+        arguments: [
+            ([:], 720, ["PUBLISH", "SUBSCRIBE"]),
+            (
+                ["duration": 20_160, "capabilities": ["SUBSCRIBE"], "userId": "Jürgen", "attributes": ["имя": "é"]], 20_160,
+                ["SUBSCRIBE"]
+            ),
+        ] as [(JSONObject, Int64, [String])])
+    func `a token says what its answer says`(_ wanted: JSONObject, _ minutes: Int64, _ capabilities: [String]) throws {
+        let bench = try APIBench()
+        var input = wanted
+        input["stageArn"] = .string(try bench.makeStage())
+        let answer = try #require(bench.call("CreateParticipantToken", input).output["participantToken"])
+        let parts = try #require(answer["token"]?.string).split(separator: ".")
+        let claims = try JSONValue(parsing: #require(Base64.url.decode(parts[1].utf8)))
+        let (issued, expires) = (claims["iat"]?.integer ?? 0, claims["exp"]?.integer ?? 0)
+        #expect(answer["duration"]?.integer == minutes && expires - issued == minutes * 60)
+        #expect(answer["expirationTime"]?.string == CivilTime(WallTime(secondsSince1970: expires)).rfc3339)
+        #expect(answer["capabilities"]?.array?.map(\.string) == capabilities)
+        #expect(claims["capabilities"]?["allow_publish"]?.bool == capabilities.contains("PUBLISH"))
+        #expect(claims["capabilities"]?["allow_subscribe"]?.bool == capabilities.contains("SUBSCRIBE"))
+        #expect(answer["userId"] == wanted["userId"] && answer["attributes"] == wanted["attributes"])
+        #expect(claims["user_id"] == wanted["userId"] && claims["attributes"] == wanted["attributes"])
+        #expect(claims["jti"] == answer["participantId"] && claims["resource"] == input["stageArn"])
     }
 
     @Test(arguments: [("ListStages", 200), ("GetStage", 400), ("StartComposition", 403)])
@@ -278,6 +307,21 @@ struct ControlPlaneTests {
         #expect(refused.type == "ServiceQuotaExceededException")
     }
 
+    /// By `openssl pkey -pubin -outform DER | md5sum`.
+    @Test
+    func `the fingerprint of a public key is the MD5 of its DER`() throws {
+        let body = [
+            "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEngxpLeZ4i/4z8KdU6bKO3RnvywBqRyE0",
+            "EY+6HmHWX50xxkT0hVznBXX+PIMv/pnHQkzXIP+GL+fKgfH3BKtdWFiYTq0tKeVg", "lyd4/UPoq4AfKxl4oM3+P17Xazifxg9c",
+        ]
+        let material = (["-----BEGIN PUBLIC KEY-----"] + body + ["-----END PUBLIC KEY-----"]).joined(separator: "\r\n")
+        let key = try APIBench().call("ImportPublicKey", ["publicKeyMaterial": .string(material)]).output["publicKey"]
+        #expect(key?["fingerprint"] == "60:ad:ac:03:b9:4a:e1:0a:1c:ee:0b:74:95:cf:c3:2a")
+        let arn = try #require(key?["arn"]?.string)
+        let form = /arn:aws:ivs:us-east-1:000000000000:public-key\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+        #expect(arn.wholeMatch(of: form) != nil)
+    }
+
     /// The sample that IVS' guide prints is such a key, by two letters.
     @Test
     func `a public key that was miscopied is refused for that`() throws {
@@ -310,6 +354,46 @@ struct ControlPlaneTests {
         #expect(
             try bench.call("ListIngestConfigurations", ["filterByState": "ACTIVE", "filterByStageArn": .string(arn)]).type
                 == "ValidationException")
+    }
+
+    @Test
+    func `an ingest configuration belongs to a stage that there is, or to none`() throws {
+        let bench = try APIBench()
+        let unknown = JSONValue.string(ResourceName().arn(.stage, "x"))
+        // Of the two operations only the second has a ResourceNotFoundException in the model.
+        let refused = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": unknown])
+        #expect(refused.status == .badRequest && refused.type == "ValidationException")
+        let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS"]).output["ingestConfiguration"]
+        #expect(made?["stageArn"] == "")
+        let moved = try bench.call("UpdateIngestConfiguration", ["arn": try #require(made?["arn"]), "stageArn": unknown])
+        #expect(moved.status == .notFound && moved.type == "ResourceNotFoundException")
+    }
+
+    @Test
+    func `of an ingest configuration its stage and redundancy change, and nothing else`() throws {
+        let bench = try APIBench()
+        let wanted: JSONObject = [
+            "ingestProtocol": "RTMP", "insecureIngest": true, "name": "n", "stageArn": .string(try bench.makeStage()),
+            "userId": "ü", "attributes": ["k": "é"], "tags": ["t": "v"],
+        ]
+        let made = try #require(bench.call("CreateIngestConfiguration", wanted).output["ingestConfiguration"])
+        for (name, value) in wanted.members where name != "insecureIngest" { #expect(made[name] == value, "\(name)") }
+        #expect(made["redundantIngest"] == false && made["redundantIngestCredentials"] == nil)
+        let kept = ["participantId", "streamKey", "ingestProtocol", "name", "userId", "attributes", "tags"]
+        var stage = made["stageArn"]
+        for change in [
+            [:], ["redundantIngest": true], ["stageArn": .string(try bench.makeStage())],
+            ["ingestProtocol": "RTMPS", "insecureIngest": false, "name": "m", "userId": "m", "attributes": [:]],
+        ] as [JSONObject] {
+            stage = change["stageArn"] ?? stage
+            var input = change
+            input["arn"] = made["arn"]
+            let changed = try #require(bench.call("UpdateIngestConfiguration", input).output["ingestConfiguration"])
+            #expect(changed["stageArn"] == stage)
+            #expect(kept.allSatisfy { changed[$0] == made[$0] }, "\(input)")
+        }
+        let configuration = bench.store.state.ingestConfigurations[try #require(made["arn"]?.string)]
+        #expect(configuration?.insecureIngest == true && configuration?.redundantIngest == true)
     }
 
     @Test

@@ -46,5 +46,8 @@ struct InputTests {
         let stage = JSONValue.string(try bench.makeStage())
         let answer = try bench.call("CreateParticipantToken", ["stageArn": stage, "capabilities": ["WATCH"]])
         #expect(answer.output["message"] == "Each of capabilities must be one of PUBLISH, SUBSCRIBE.")
+        let none = try bench.call("CreateParticipantToken", ["stageArn": stage, "capabilities": []])
+        #expect(none.type == "ValidationException")
+        #expect(none.output["message"] == "capabilities must not be empty: leave it out for both.")
     }
 }

@@ -46,6 +46,24 @@ struct LiveConfigurationTests {
         #expect(!live.publish.hasEnded)
     }
 
+    @Test func `are listed by stage, or by whether they publish`() throws {
+        let bench = try APIBench()
+        let live = try Self.live(on: bench)
+        let idle = try [live.stage, try bench.makeStage()].map { stage in
+            let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage)])
+            return try #require(made.output["ingestConfiguration"]?["arn"]?.string)
+        }
+        func listed(_ filter: JSONObject) throws -> Set<String> {
+            let output = try bench.call("ListIngestConfigurations", filter).output
+            return Set(output["ingestConfigurations"]?.array?.compactMap { $0["arn"]?.string } ?? [])
+        }
+        let active = try #require(live.arn.string)
+        #expect(try listed(["filterByStageArn": .string(live.stage)]) == [active, idle[0]])
+        #expect(try listed(["filterByState": "ACTIVE"]) == [active])
+        #expect(try listed(["filterByState": "INACTIVE"]) == Set(idle))
+        #expect(try listed([:]) == Set(idle + [active]))
+    }
+
     @Test func `force deletes it, and ends its publish`() throws {
         let bench = try APIBench()
         let live = try Self.live(on: bench)
@@ -130,6 +148,25 @@ struct LiveConfigurationTests {
         #expect(shown["ingestConfiguration"]?["stageArn"] == "")
     }
 
+    @Test func `a stage names its session while that goes on`() throws {
+        let bench = try APIBench()
+        let stage = try bench.makeStage()
+        func shown() throws -> [JSONValue?] {
+            let one = try bench.call("GetStage", ["arn": .string(stage)]).output["stage"]
+            let listed = try bench.call("ListStages").output["stages"]?[0]
+            return [one?["activeSessionId"], listed?["activeSessionId"]]
+        }
+        #expect(try shown() == [nil, nil])
+        let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage)])
+        let configuration = try #require(made.output["ingestConfiguration"])
+        try bench.start(
+            try #require(configuration["participantId"]?.string), on: stage, by: try #require(configuration["arn"]?.string))
+        let sessions = try bench.call("ListStageSessions", ["stageArn": .string(stage)]).output["stageSessions"]
+        let session = try #require(sessions?[0])
+        #expect(session["endTime"] == nil)
+        #expect(try shown() == [session["sessionId"], session["sessionId"]])
+    }
+
     /// Each participant of a redundant pair says so, and the one beside them does not.
     @Test func `a participant of a redundant pair is told as one`() throws {
         let bench = try APIBench()
@@ -145,6 +182,7 @@ struct LiveConfigurationTests {
             let shown = try bench.call("GetParticipant", input).output["participant"]
             #expect(shown?["redundantIngest"] == .bool(pair.contains(participant)), "\(participant)")
             #expect(shown?["ispName"] == "" && shown?["userId"] == "" && shown?["published"] == true)
+            #expect(shown?["protocol"] == "RTMPS" && shown?["ingestConfigurationArn"]?.string == arn)
         }
     }
 }

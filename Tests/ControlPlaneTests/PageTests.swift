@@ -18,6 +18,11 @@ struct PageTests {
         #expect(listed == all.sorted())
     }
 
+    @Test func `a page has fifty unless the request says otherwise`() throws {
+        #expect(try Page(Input([:]), list: "numbers").count == 50)
+        #expect(try Page(Input(["maxResults": 100]), list: "numbers").count == 100)
+    }
+
     /// There may be a million stages: while all were sorted for each page, the control loop stood still for seconds.
     @Test func `to make a page the list is not sorted`() throws {
         let all = (1_000..<10_000).map { "\($0)" }.shuffled()

@@ -19,4 +19,16 @@ struct RateLimiterTests {
         now = now + .milliseconds(700)
         #expect(admitted(.getStage, of: "a") == 2)
     }
+
+    @Test func `every operation has IVS' rate unless the configuration says otherwise`() {
+        let others: [Operation: Int] = [
+            .createParticipantToken: 50, .importPublicKey: 3, .getPublicKey: 3, .listPublicKeys: 3, .deletePublicKey: 3,
+            .tagResource: 10, .untagResource: 10, .listTagsForResource: 10,
+        ]
+        var limiter = RateLimiter(RateSettings())
+        for operation in Operation.allCases {
+            let admitted = (0..<100).count { _ in limiter.admit(operation, of: "a", at: MonotonicTime(nanoseconds: 0)) }
+            #expect(admitted == others[operation, default: 5], "\(operation.rawValue)")
+        }
+    }
 }
