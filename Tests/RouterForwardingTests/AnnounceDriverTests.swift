@@ -47,6 +47,17 @@ struct AnnounceDriverTests {
         #expect(http.requests.map(\.url) == urls)
     }
 
+    @Test func `an announce tells whose media it is, and how that comes in`() throws {
+        let http = RecordingHTTP()
+        var announcement = Self.announcement()
+        (announcement.grant.userID, announcement.grant.attributes) = ("Jürgen", ["seat": "7", "имя": "é"])
+        Self.driver(http).announce(announcement) { _ in }
+        let body = try JSONValue(parsing: #require(http.requests.first).body)
+        #expect(body["userId"] == "Jürgen" && body["attributes"] == ["seat": "7", "имя": "é"])
+        #expect(body["stageArn"] == "arn:s" && body["stageId"] == "s" && body["participantId"] == "p")
+        #expect(body["sessionId"] == "st" && body["protocol"] == "WHIP" && body["generation"] == 7)
+    }
+
     /// As where its name led nowhere at the start.
     @Test func `an offer names the address from which the router was first asked for its health`() throws {
         let http = RecordingHTTP()

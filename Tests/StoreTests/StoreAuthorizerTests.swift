@@ -86,6 +86,15 @@ struct StoreAuthorizerTests {
         #expect(throws: Refusal(.unknownStreamKey)) { try answer("", .rtmps).get() }
     }
 
+    /// There is no participant, or no stage's session, whose event it could be.
+    @Test
+    func `a key that nobody has, or that belongs to no stage, leaves none`() async throws {
+        _ = answer(key("secure") + "x", .rtmps)
+        _ = answer(key("detached"), .rtmps)
+        let events = try await store.read { try $0.events(after: 0, limit: 10) }
+        #expect(events.isEmpty)
+    }
+
     @Test
     func `plain RTMP on an RTMPS configuration leaves an event`() async throws {
         _ = answer(key("secure"), .rtmp)

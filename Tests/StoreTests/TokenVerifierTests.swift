@@ -259,18 +259,23 @@ struct TokenVerifierTests {
     func `a token without publish is refused as a publisher, with an event`() async throws {
         var claims = TokenBench.claims
         claims["capabilities"] = ["allow_subscribe": true]
-        let token = try bench.sign(claims)
-        let leases = EmbeddedLeases(store: bench.store)
-        let authorize = bench.verifier.authorizer(reports: leases)
-        let request = PublishRequest(
-            credential: .token(Secret(token)), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
-        let answer = await withCheckedContinuation { continuation in
-            authorize(Secret(token), request) { continuation.resume(returning: $0) }
-        }
+        let answer = await bench.authorize(try bench.sign(claims), reports: EmbeddedLeases(store: bench.store))
         #expect(throws: Refusal(.tokenCannotPublish)) { try answer.get() }
         let events = try await bench.store.read { try $0.events(after: 0, limit: 10) }
         #expect(events.map(\.name) == [.joinError, .publishError])
         #expect(events.allSatisfy { $0.errorCode == "INSUFFICIENT_CAPABILITIES" })
+    }
+
+    /// Of others nobody knows whose they are, or they have no stage; those that have expired are the client's to renew.
+    @Test
+    func `a token that is not good leaves no event`() async throws {
+        let leases = EmbeddedLeases(store: bench.store)
+        for row in cases where row.expected != nil {
+            let answer = await bench.authorize(try row.make(bench), reports: leases)
+            #expect(answer.refusal?.code == row.expected, "\(row.name)")
+        }
+        let events = try await bench.store.read { try $0.events(after: 0, limit: 10) }
+        #expect(events.isEmpty)
     }
 
     @Test(
@@ -332,6 +337,15 @@ struct TokenVerifierTests {
 }
 
 extension TokenBench {
+    fileprivate func authorize(_ token: [UInt8], reports: EmbeddedLeases) async -> Result<PublishGrant, Refusal> {
+        let request = PublishRequest(
+            credential: .token(Secret(token)), ingestProtocol: .whip, source: SocketAddress(.loopback, port: 1), userAgent: "")
+        let authorize = verifier.authorizer(reports: reports)
+        return await withCheckedContinuation { continuation in
+            authorize(Secret(token), request) { continuation.resume(returning: $0) }
+        }
+    }
+
     fileprivate func subscribe(
         _ token: [UInt8], to stageID: String, watching participantID: String? = nil, _ reports: RefusedViewers = RefusedViewers()
     ) async -> Result<SubscribeGrant, Refusal> {
