@@ -74,6 +74,8 @@ struct LiveConfigurationTests {
         }
         #expect(refusal.code == .participantDisconnected)
         #expect(try bench.call("GetIngestConfiguration", ["arn": live.arn]).status == .notFound)
+        #expect(try bench.call("DeleteIngestConfiguration", ["arn": live.arn, "force": true]).status == .notFound)
+        #expect(try bench.call("DeleteIngestConfiguration", ["arn": live.arn]).status == .notFound)
     }
 
     @Test func `deleting a stage ends its publishes and detaches its configurations, and no others`() throws {

@@ -32,6 +32,26 @@ struct RevocationTests {
         #expect(!publishes[1].hasEnded && !publishes[2].hasEnded)
     }
 
+    @Test(arguments: [
+        ("genug für heute", "Disconnected by the operator: genug für heute"), ("", RefusalCode.participantDisconnected.sentence),
+    ])
+    func `who publishes by a token hears why it ends, and is shut out for as long as a token may live`(
+        _ reason: String, _ sentence: String
+    ) throws {
+        let bench = try APIBench()
+        let stage = try bench.makeStage()
+        let (publish, other) = (try bench.publish("p", on: stage), try bench.publish("q", on: stage))
+        let input: JSONObject = ["stageArn": .string(stage), "participantId": "p", "reason": .string(reason)]
+        #expect(try bench.call("DisconnectParticipant", input).status == .ok)
+        let end = publish.end.withLock { $0 }
+        #expect(end == .disconnected(Refusal(.participantDisconnected, sentence: sentence)) && !other.hasEnded)
+        func isShutOut(after days: Int) -> Bool {
+            let then = EventLoop.wallNow() + .seconds(days * 86_400)
+            return bench.store.state.isRevoked(participantID: "p", stageARN: stage, at: then)
+        }
+        #expect(isShutOut(after: 14) && !isShutOut(after: 15))
+    }
+
     @Test func `a participant that only watches is disconnected, one that nobody knows is not found`() throws {
         let watching = Lock<Set<StageParticipant>>([])
         let bench = try APIBench(isWatching: { participant in watching.withLock { $0.contains(participant) } })
