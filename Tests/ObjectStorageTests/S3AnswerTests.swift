@@ -20,7 +20,7 @@ struct S3AnswerTests {
     ])
     func `what may go well later is tried again`(_ status: Int, _ code: String) {
         guard case .transient = S3Answer(status: status, body: Self.error(code)).fault else {
-            Issue.record("\(status) \(code) is final")
+            Issue.record("\(status) \(code) is a refusal")
             return
         }
     }
@@ -29,8 +29,8 @@ struct S3AnswerTests {
         (403, "AccessDenied"), (403, "SignatureDoesNotMatch"), (404, "NoSuchBucket"), (301, "PermanentRedirect"), (307, ""),
         (400, "EntityTooLarge"), (400, "AuthorizationHeaderMalformed"), (411, ""), (412, ""), (501, "NotImplemented"),
     ])
-    func `what will never go well is final`(_ status: Int, _ code: String) {
-        guard case .final = S3Answer(status: status, body: Self.error(code)).fault else {
+    func `what will not go well as things are is a refusal`(_ status: Int, _ code: String) {
+        guard case .refused = S3Answer(status: status, body: Self.error(code)).fault else {
             Issue.record("\(status) \(code) is tried again")
             return
         }
@@ -38,7 +38,7 @@ struct S3AnswerTests {
 
     @Test func `the store's words are passed on, without control characters and not for ever`() {
         let answer = S3Answer(status: 403, body: Self.error("AccessDenied", "No\u{1B} way"))
-        #expect(answer.fault == .final("the store answered 403 AccessDenied: No way"))
+        #expect(answer.fault == .refused("the store answered 403 AccessDenied: No way"))
         let long = S3Answer(status: 500, body: Self.error("X", String(repeating: "y", count: 5_000)))
         #expect(long.message.count == 300)
         #expect(S3Answer(status: 500, body: Array("<html>".utf8)).fault == .transient("the store answered 500"))

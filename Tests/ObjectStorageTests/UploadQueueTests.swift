@@ -48,12 +48,27 @@ struct UploadQueueTests {
         #expect(queue.count == 0)
     }
 
-    @Test func `what is refused is over, and nothing else`() {
+    @Test func `what a bucket refuses at first is over, and nothing else`() {
         var queue = Self.queue([Self.item(1), Self.item(2)])
         _ = queue.due(at: Self.start)
-        #expect(queue.finished(1, .final("403"), at: Self.start) == .failed("403"))
+        #expect(queue.finished(1, .refused("403"), at: Self.start) == .failed("403"))
         #expect(queue.count == 1 && queue.inFlight == 1)
         #expect(queue.finished(2, nil, at: Self.start) == .stored)
+    }
+
+    @Test func `a bucket that has taken something may refuse for a minute`() {
+        var (queue, now) = (Self.queue([Self.item(1), Self.item(2), Self.item(3)]), Self.start)
+        _ = queue.due(at: now)
+        #expect(queue.finished(1, nil, at: now) == .stored)
+        #expect(queue.finished(2, .refused("403"), at: now) == nil)
+        #expect(queue.finished(3, .refused("403"), at: now) == nil)
+        now = queue.nextAttempt ?? now
+        #expect(queue.due(at: now).map(\.id) == [2])
+        #expect(queue.finished(2, nil, at: now) == .stored, "its key was exchanged")
+        now = Self.start + UploadQueue.patienceWithRefusals
+        #expect(queue.due(at: now).map(\.id) == [3])
+        #expect(queue.finished(3, .refused("403"), at: now) == .failed("403"))
+        #expect(queue.count == 0)
     }
 
     @Test func `a bucket that is back is asked for all that waits there`() {
@@ -126,7 +141,7 @@ struct UploadQueueTests {
             #expect(flying.count == queue.inFlight && queue.inFlight <= 2 * UploadQueue.maximumInFlight)
             if let index = flying.indices.randomElement(using: &random) {
                 let id = flying.remove(at: index)
-                let faults: [StorageFault?] = [nil, nil, .transient("t"), .final("f")]
+                let faults: [StorageFault?] = [nil, nil, .transient("t"), .refused("f")]
                 let fault = faults[Int.random(in: 0..<faults.count, using: &random)]
                 if queue.finished(id, fault, at: now) != nil { endings[id, default: 0] += 1 }
             }

@@ -78,7 +78,7 @@ final class RecordedFiles {
             // Segments never change; all else may.
             let caching = type == "video/mp4" ? "private, max-age=3600" : "no-store"
             return HTTPResponse(.ok, headers: ["Content-Type": type, "Cache-Control": caching], body: bytes)
-        case .failure(.final(let words)): return nothing("It cannot be read: \(words).")
+        case .failure(.refused(let words)): return nothing("It cannot be read: \(words).")
         case .failure(.transient(let words)):
             return ProblemDocument(.serviceUnavailable, detail: "It cannot be read now: \(words).").response()
         case nil: return ProblemDocument(.serviceUnavailable, detail: "Too much is being read.").response()

@@ -33,7 +33,7 @@ final class BucketClient {
     /// - Parameter done: called once, at once or later on the loop; nil when the bucket has the object.
     func put(_ object: StoredObject, into bucket: String, done: @escaping Completion) {
         guard let settings = buckets().bucket(bucket) else {
-            return done(.final("the configuration file names no bucket \(bucket)"))
+            return done(.refused("the configuration file names no bucket \(bucket)"))
         }
         do throws(StorageFault) {
             guard settings.directory.isEmpty else {
@@ -56,7 +56,7 @@ final class BucketClient {
     /// - Parameter done: called once, at once or later on the loop.
     func read(_ key: String, from bucket: String, done: @escaping (Result<[UInt8], StorageFault>) -> Void) {
         guard let settings = buckets().bucket(bucket) else {
-            return done(.failure(.final("the configuration file names no bucket \(bucket)")))
+            return done(.failure(.refused("the configuration file names no bucket \(bucket)")))
         }
         guard settings.directory.isEmpty else { return done(Self.read(key, inFolder: settings.directory)) }
         readFromStore(key, S3Place(name: bucket, settings: settings), done)
@@ -141,7 +141,7 @@ extension S3Answer {
 extension StorageFault {
     init(_ error: HTTPClientError) {
         switch error {
-        case .invalidRequest(let words): self = .final(words)
+        case .invalidRequest(let words): self = .refused(words)
         case .timedOut: self = .transient("the store did not answer in time")
         case .tooLong: self = .transient("the store's answer is none")
         // Certificates are renewed.

@@ -5,7 +5,7 @@ import Wire
 
 /// Who writes to a bucket: the file's keys, or those that the environment gives to every program that speaks to AWS.
 enum BucketCredentials {
-    /// - Throws: `.final` when neither names any.
+    /// - Throws: `.refused` when neither names any.
     static func find(
         _ settings: StorageSettings, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(StorageFault) -> SignatureV4Signer.Credentials {
@@ -13,7 +13,7 @@ enum BucketCredentials {
             return SignatureV4Signer.Credentials(accessKeyID: settings.accessKey, secret: settings.secretKey)
         }
         guard let id = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"], !id.isEmpty else {
-            throw .final(
+            throw .refused(
                 "the configuration file has no accessKey for it, and the environment no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
             )
         }

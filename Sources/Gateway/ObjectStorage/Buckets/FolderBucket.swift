@@ -12,7 +12,7 @@ struct FolderBucket {
     init(_ folder: String) { self.folder = folder }
 
     func put(_ object: StoredObject) throws(StorageFault) {
-        guard let target = path(ofKey: object.key) else { throw .final("\(object.key) is no key of a folder") }
+        guard let target = path(ofKey: object.key) else { throw .refused("\(object.key) is no key of a folder") }
         let draft = target + ".new"
         try makeFolders(above: target)
         // A crash may have left one that is the spool's own file: what is written into that is written into the spool.
@@ -31,16 +31,16 @@ struct FolderBucket {
         guard unsafe rename(draft, target) == 0 else { throw .system("write", target) }
     }
 
-    /// - Throws: `.final` for what is not there, or is longer.
+    /// - Throws: `.refused` for what is not there, or is longer.
     func read(key: String, atMost length: Int) throws(StorageFault) -> [UInt8] {
-        guard let path = path(ofKey: key) else { throw .final("there is no object \(key)") }
+        guard let path = path(ofKey: key) else { throw .refused("there is no object \(key)") }
         guard let file = unsafe fopen(path, "re") else {
-            throw errno == ENOENT ? StorageFault.final("there is no object \(key)") : .system("read", path)
+            throw errno == ENOENT ? StorageFault.refused("there is no object \(key)") : .system("read", path)
         }
         defer { unsafe fclose(file) }
         var status = stat()
         guard unsafe fstat(fileno(file), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= length else {
-            throw .final("\(key) is no object that is read")
+            throw .refused("\(key) is no object that is read")
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         guard unsafe fread(&bytes, 1, bytes.count, file) == bytes.count else { throw .system("read", path) }

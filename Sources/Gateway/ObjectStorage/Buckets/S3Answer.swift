@@ -42,7 +42,7 @@ public struct S3Answer: Equatable, Sendable {
     public var fault: StorageFault? {
         if (200...299).contains(status) { return nil }
         let words = "the store answered \(status)" + (code.isEmpty ? "" : " \(code)") + (message.isEmpty ? "" : ": \(message)")
-        return isPassing ? .transient(words) : .final(words)
+        return isPassing ? .transient(words) : .refused(words)
     }
 
     /// Whether the same request may go well later.

@@ -21,7 +21,7 @@ struct S3Bucket {
 
     init(_ settings: StorageSettings, name: String) throws(StorageFault) {
         guard let address = S3Address(settings, bucket: name) else {
-            throw .final("its endpoint in the configuration file is no URL")
+            throw .refused("its endpoint in the configuration file is no URL")
         }
         self.address = address
         signer = SignatureV4Signer(try BucketCredentials.find(settings), region: settings.region)

@@ -4,7 +4,7 @@ import Wire
 ///
 /// Pure: given the time, it says what to store now and when to ask again. A bucket that is away, or takes its time, slows down
 /// only what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time.
-/// What a bucket refuses is over.
+/// What a bucket refuses is over, at once if it has taken nothing yet; else its right may just be changing, and it has a minute.
 struct UploadQueue: Sendable {
     /// What is under way at once to one bucket; a configuration file names few. A recording has a segment every six seconds: a
     /// store that takes a quarter of a second for each keeps up with 1,500 of them.
@@ -16,6 +16,8 @@ struct UploadQueue: Sendable {
     static let maximumDelay = Duration.seconds(60)
     /// A bucket that has taken nothing for so long will not.
     static let patience = Duration.seconds(24 * 3_600)
+    /// Keys are exchanged, and folders mounted anew, in less.
+    static let patienceWithRefusals = Duration.seconds(60)
 
     struct Item: Equatable, Sendable {
         var id: UInt64
@@ -45,6 +47,8 @@ struct UploadQueue: Sendable {
     private var flying: [UInt64: Entry] = [:]
     /// By bucket: those with something under way, and those that are away.
     private var traffic: [String: Traffic] = [:]
+    /// Buckets that have taken something.
+    private var proven: Set<String> = []
 
     var count: Int { waiting.count + flying.count }
     var inFlight: Int { flying.count }
@@ -77,24 +81,29 @@ struct UploadQueue: Sendable {
     /// - Returns: what became of it; nil when it is tried again, after all others that wait.
     mutating func finished(_ id: UInt64, _ fault: StorageFault?, at now: MonotonicTime) -> UploadResult? {
         guard var entry = flying.removeValue(forKey: id) else { return nil }
-        switch fault {
-        case nil:
-            answered(entry.item.bucket, isAway: false)
-            comeBack(entry.item.bucket)
+        let bucket = entry.item.bucket
+        guard let fault else {
+            answered(bucket, isAway: false)
+            proven.insert(bucket)
+            comeBack(bucket)
             return .stored
-        case .final(let words):
-            answered(entry.item.bucket, isAway: false)
-            return .failed(words)
-        case .transient(let words):
-            answered(entry.item.bucket, isAway: true)
-            let since = entry.failingSince ?? now
-            guard now - since < Self.patience else { return .failed(words) }
-            entry.failingSince = since
-            entry.notBefore = now + min(Self.firstDelay * (1 << min(entry.failures, 20)), Self.maximumDelay)
-            entry.failures += 1
-            waiting.append(entry)
-            return nil
         }
+        let since = entry.failingSince ?? now
+        guard now - since < patience(with: fault, of: bucket) else {
+            answered(bucket, isAway: !fault.isRefusal)
+            return .failed(fault.words)
+        }
+        answered(bucket, isAway: true)
+        entry.failingSince = since
+        entry.notBefore = now + min(Self.firstDelay * (1 << min(entry.failures, 20)), Self.maximumDelay)
+        entry.failures += 1
+        waiting.append(entry)
+        return nil
+    }
+
+    private func patience(with fault: StorageFault, of bucket: String) -> Duration {
+        guard fault.isRefusal else { return Self.patience }
+        return proven.contains(bucket) ? Self.patienceWithRefusals : .zero
     }
 
     /// What is due is not tried after all, and gone.

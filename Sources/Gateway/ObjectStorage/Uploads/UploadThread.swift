@@ -75,8 +75,9 @@ final class UploadThread {
         }
         client.put(upload.object, into: upload.bucket) { [unowned self] fault in
             // A folder answers at once: `advance` comes again from the loop, not from inside itself.
-            if let fault { complain(upload, fault) }
-            if let result = queue.finished(item.id, fault, at: loop.now) { finish(item.id, result) }
+            let result = queue.finished(item.id, fault, at: loop.now)
+            if let fault { complain(upload, fault, isOver: result != nil) }
+            if let result { finish(item.id, result) }
             schedule()
         }
     }
@@ -92,14 +93,13 @@ final class UploadThread {
         upload.done(result)
     }
 
-    private func complain(_ upload: Upload, _ fault: StorageFault) {
+    private func complain(_ upload: Upload, _ fault: StorageFault, isOver: Bool) {
         guard complaints[upload.bucket, default: Allowance(1, then: .seconds(60))].take(at: loop.now) else { return }
-        let isFinal = if case .final = fault { true } else { false }
         Log.event(
-            isFinal ? .error : .warning, "upload_failed",
+            isOver ? .error : .warning, "upload_failed",
             [
                 "bucket": .string(upload.bucket), "key": .string(upload.object.key), "because": .string(fault.words),
-                "again": .bool(!isFinal), "waiting": .integer(queue.count),
+                "again": .bool(!isOver), "waiting": .integer(queue.count),
             ])
     }
 
