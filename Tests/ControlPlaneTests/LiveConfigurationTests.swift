@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import Refusals
 import Store
+import TestSupport
 import Testing
 import Wire
 
@@ -111,7 +112,7 @@ struct LiveConfigurationTests {
         } reply: { _ in
             isKept.withLock { $0 = true }
         }
-        #expect(bench.loop.run(until: { isKept.withLock { $0 } }, within: .seconds(60)))
+        #expect(waitUntil { isKept.withLock { $0 } })
         for (operation, input) in [("CreateStage", [:]), ("CreateIngestConfiguration", ["ingestProtocol": "RTMPS"])]
             as [(String, JSONObject)]
         {

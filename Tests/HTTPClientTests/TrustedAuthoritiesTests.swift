@@ -46,15 +46,13 @@ struct TrustedAuthoritiesTests {
         let address = try server.listen(on: SocketAddress(.loopback, port: 0), tls: try TLSContext(server: leaf))
         var request = HTTPClientRequest(method: "GET", url: "https://127.0.0.1:\(address.port)/")
         (request.deadline, request.tls.certificateAuthority) = (.seconds(60), folder.path + "/ca.pem")
-        let (asked, told) = (request, Lock<String?>(nil))
-        let thread = try WorkerThread.start(name: "curl") {
-            let story = Self.story(of: asked)
-            told.withLock { $0 = story }
-        }
-        #expect(loop.run(until: { told.withLock { $0 != nil } }, within: .seconds(120)))
+        var story = ""
+        let mailbox = try Mailbox<String>(loop: loop) { story = $0 }
+        let (asked, sender) = (request, mailbox.sender)
+        let thread = try WorkerThread.start(name: "curl") { sender.send(Self.story(of: asked)) }
+        #expect(loop.run(until: { !story.isEmpty }, within: .seconds(120)))
         thread.join()
-        let story = try #require(told.withLock { $0 })
         #expect(story.contains("CAfile: \(folder.path)/ca.pem") && !story.contains("CApath: /"), "\(story)")
-        withExtendedLifetime(server) {}
+        withExtendedLifetime((server, mailbox)) {}
     }
 }

@@ -63,7 +63,7 @@ struct StaticForwardingTests {
             ["-protocol_whitelist", "file,udp,rtp,srtp", "-i", description, "-map", "0:v"]
                 + ["-fps_mode", "passthrough", "-flush_packets", "1", "-f", "framemd5", output.path])
         defer { receiver.terminate() }
-        #expect(loop.run(until: { Self.isBound(ports.lowerBound) }, within: .seconds(60)), "ffmpeg did not open its socket")
+        #expect(waitUntil { Self.isBound(ports.lowerBound) }, "ffmpeg did not open its socket")
         stream.start()
         #expect(loop.run(until: { stream.isDone }, within: .seconds(60)))
         // The decoder holds back the last picture until the stream goes on.

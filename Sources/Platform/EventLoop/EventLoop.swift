@@ -97,7 +97,8 @@ public final class EventLoop {
         isStopped = false
     }
 
-    /// Serves events until `isDone`, asked after every turn, or until the limit; returns what `isDone` says at the end.
+    /// Serves events until `isDone`, asked after every turn, or until the limit; returns what `isDone` says at the end. What another
+    /// thread brings about has to come with an event, as by a `Mailbox`, or nobody asks.
     public func run(until isDone: () -> Bool, within limit: Duration) -> Bool {
         let deadline = schedule(after: limit) { [unowned self] in stop() }
         defer { deadline.cancel() }
