@@ -116,14 +116,15 @@ struct TranscodingSessionTests {
         #expect(listener.packetTimes.count == audio.frames.count * 1_024 / 960)
     }
 
+    /// Left alone its sound would end 60 ms early; 40 ms are let pass, half of them for the packet that is not full.
     @Test
-    func `an encoder clock 200 ppm fast stays on its stamps`() throws {
-        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 120, rate: 48_000, channels: 1)
-        let listener = try transcode(audio) { Int64(Double(audio.stamp($0)) * 1.0002 / 48) * 48 }
+    func `an encoder clock 1,000 ppm fast stays on its stamps`() throws {
+        let audio = try EncodedAudio(filter: "sine=frequency=1000:sample_rate=48000", seconds: 60, rate: 48_000, channels: 1)
+        let listener = try transcode(audio) { Int64(Double(audio.stamp($0)) * 1.001 / 48) * 48 }
         let end = listener.packetTimes.last ?? 0
-        let expected = Int64(Double(audio.frames.count * 1_024) * 1.0002)
+        let expected = Int64(Double(audio.frames.count * 1_024) * 1.001)
         #expect(Set(zip(listener.packetTimes, listener.packetTimes.dropFirst()).map { $1 - $0 }) == [960])
-        #expect(abs(end + 960 + 312 - expected) < 960 + AudioAlignment.tolerance)
+        #expect(abs(end + 960 + 312 - expected) < 960 + 2 * AudioAlignment.tolerance)
     }
 
     /// libavcodec itself takes frequencies by their numbers alone.
