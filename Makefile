@@ -59,10 +59,10 @@ asan: test-deps  ## The tests, real clients included, under the address sanitize
 tsan: test-deps  ## The tests, real clients included, under the thread sanitizer; scripts/sanitize names what is left out.
 	scripts/sanitize thread $(FLAGS)
 
-interop: test interop-deps image  ## The tests again with what takes long to install: OBS, ffmpeg 9, containers, Valkey.
+interop: test interop-deps image  ## The tests again with what takes long, or long to install: OBS, ffmpeg 9, containers, Valkey.
 	STAGEDOOR_INTEROP=all swift test $(TEST_FLAGS) --skip-build --filter InteropTests \
 		--experimental-maximum-parallelization-width $(WIDTH)
-	STAGEDOOR_REDIS_SERVER=$(CURDIR)/scripts/valkey-server swift test $(TEST_FLAGS) --skip-build \
+	STAGEDOOR_INTEROP=all STAGEDOOR_REDIS_SERVER=$(CURDIR)/scripts/valkey-server swift test $(TEST_FLAGS) --skip-build \
 		--filter '^(Redis|Cluster|ClusterStore)Tests|Interop/Cluster' --experimental-maximum-parallelization-width $(WIDTH)
 
 format:

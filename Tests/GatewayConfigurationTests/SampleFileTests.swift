@@ -22,7 +22,7 @@ struct SampleFileTests {
     }
 
     /// `WRITE_SAMPLE=1 swift test --filter SampleFileTests` writes the file anew after a change of the table.
-    @Test(.enabled(if: getenv("WRITE_SAMPLE") != nil)) func `can be written anew`() throws {
+    @Test(.enabled(if: getenv("WRITE_SAMPLE") != nil, "set WRITE_SAMPLE to write it")) func `can be written anew`() throws {
         let file = try #require(fopen(Self.path, "w"))
         let text = Array(StagedoorConfiguration.sampleFile.utf8)
         #expect(fwrite(text, 1, text.count, file) == text.count)

@@ -53,7 +53,7 @@ extension Interop {
             platform.stop()
         }
 
-        @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, Platform.reason))
         func `nobody stays on a stage whose node died`() throws {
             let platform = try Platform(2)
             let publishers = try platform.nodes[0].makePublishers(["one", "two"])

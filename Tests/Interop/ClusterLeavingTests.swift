@@ -29,7 +29,7 @@ extension Interop {
             staying.kill()
         }
 
-        @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, Platform.reason))
         func `a platform goes from one node's files to a cluster, and back`() throws {
             let alone = try Gateway()
             let publisher = try #require(try alone.makePublishers(["moved"]).first)

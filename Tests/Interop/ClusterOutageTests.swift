@@ -45,7 +45,7 @@ extension Interop {
             platform.stop()
         }
 
-        @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, Platform.reason))
         func `no stream notices a failover by Sentinel`() throws {
             let group = try RedisFailoverGroup(["appendonly yes", "appendfsync always"])
             try expect("the sentinels agree", within: .seconds(60)) { try group.isReady() }
@@ -61,7 +61,7 @@ extension Interop {
             }
         }
 
-        @Test(.enabled(if: Platform.isWhole), .timeLimit(.minutes(10)))
+        @Test(.timeLimit(.minutes(10)), .enabled(if: Forky.isAsked, Platform.reason))
         func `no stream notices that a slot of a Redis Cluster is moved`() throws {
             let cluster = try RedisCluster(["appendonly yes", "appendfsync always"])
             try expect("the cluster agrees", within: .seconds(60)) { try cluster.isReady() }

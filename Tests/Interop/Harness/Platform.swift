@@ -20,8 +20,10 @@ final class Platform {
     /// Where each node serves WHIP, at its own address, and has others send encoders to; nil: nowhere.
     private let webPort: Int?
 
-    /// Whether the counts are those of the demand; a whole run takes less of each.
+    /// `INTEROP_CLUSTER=all` for the counts of the demand, on a quiet machine.
     static let isWhole = ProcessInfo.processInfo.environment["INTEROP_CLUSTER"] == "all"
+    /// Of tests for which a whole run has no time (`Forky.isAsked`).
+    static let reason: Comment = "a minute of a platform, and ClusterStoreTests do most of it: run `make interop`"
 
     /// - Parameters:
     ///   - redis: what the nodes share; else a server that keeps every acknowledged write.
