@@ -38,8 +38,11 @@ final class SmallPlatform {
             reports.onChange = observers.tell
             let store = try RedisStore(
                 RedisStoreSettings(redis: settings, platformKey: key, node: name), directory: directory, observers: reports)
+            var node = NodeSettings(nodeID: name)
+            // Else nobody is surely gone, and no window ends, in the first fifteen seconds.
+            node.cluster.grace = .zero
             let leases = ClusterLeases(
-                settings: NodeSettings(nodeID: name),
+                settings: node,
                 environment: ClusterLeases.Environment(store: store, names: ResourceName()))
             observers.add { _ in leases.stateChanged() }
             let member = try ClusterMember(loop: loop, leases: leases, redis: settings)
