@@ -48,7 +48,8 @@ final class Simulation {
         case death, stall, silence, hold
     }
 
-    struct Node {
+    /// No value: its machine is large, and a look at one that lies in an array may copy it.
+    final class Node {
         var machine: NodeMachine
         var isAlive = true
         /// Its way to the server and to other nodes is cut; encoders reach it.
@@ -64,6 +65,8 @@ final class Simulation {
         var claims: [Int: Int] = [:]
         /// Progress of holders elsewhere; nil when they are gone.
         var watches: [Int: MonotonicTime?] = [:]
+
+        init(_ machine: NodeMachine) { self.machine = machine }
     }
 
     struct Encoder {
@@ -140,7 +143,7 @@ final class Simulation {
                 makeSessionID: { "st-\(index)" }, wallNow: { WallTime(secondsSince1970: Self.epoch / 1_000) })
             var settings = NodeSettings(nodeID: "n\(index)")
             settings.cluster.deathSilence = plan.deathSilence ?? settings.cluster.deathSilence
-            return Node(machine: NodeMachine(settings: settings, environment: environment, now: .zero))
+            return Node(NodeMachine(settings: settings, environment: environment, now: .zero))
         }
         let stages = max(1, plan.encoders / plan.encodersPerStage)
         for index in 0..<plan.encoders {
