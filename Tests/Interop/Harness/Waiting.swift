@@ -5,12 +5,18 @@ import Testing
 private let busyMachine = Duration.seconds(120)
 
 /// Asks again every few milliseconds until `condition` holds; false when `limit` and what a busy machine gets have passed first.
+///
+/// Most conditions start a program to ask with: they wait four times as long as that took, so that the processors are for what is
+/// waited for.
 func holds(within limit: Duration, _ condition: () throws -> Bool) rethrows -> Bool {
     let end = ContinuousClock.now.advanced(by: limit + busyMachine)
     while true {
+        let begin = ContinuousClock.now
         if try condition() { return true }
-        guard ContinuousClock.now < end else { return false }
-        poll(nil, 0, 10)
+        let now = ContinuousClock.now
+        guard now < end else { return false }
+        let pause = min(max(.milliseconds(10), (now - begin) * 4), .milliseconds(250))
+        poll(nil, 0, CInt(pause / .milliseconds(1)))
     }
 }
 
