@@ -114,26 +114,11 @@ extension Interop {
             return seen?.pictures ?? 0
         }
 
-        /// The names of a participant's events, oldest first, as the AWS CLI lists them; empty before the participant is known.
+        /// The names of a participant's events, the oldest first; empty before anybody is known.
         private static func events(_ gateway: Gateway, _ participant: String) throws -> [String] {
-            struct Sessions: Decodable {
-                struct Session: Decodable { var sessionId: String }
-                var stageSessions: [Session]
-            }
-            struct Events: Decodable {
-                struct Event: Decodable { var name: String }
-                var events: [Event]
-            }
             let stage = try #require(gateway.quickstart.stageArn)
-            func ask<Answer: Decodable>(_ operation: String, _ options: [String]) throws -> Answer {
-                return try JSONDecoder().decode(
-                    Answer.self, from: Data(try gateway.aws(operation, ["--stage-arn", stage] + options).utf8))
-            }
-            let sessions: Sessions = try ask("list-stage-sessions", [])
-            guard let session = sessions.stageSessions.first?.sessionId else { return [] }
-            let listed: Events = try ask(
-                "list-participant-events", ["--session-id", session, "--participant-id", participant])
-            return listed.events.map(\.name)
+            guard let session = try gateway.stageSessions(stage).first else { return [] }
+            return try gateway.participantEvents(stage, session, participant).compactMap { $0["name"] as? String }
         }
 
         /// CloudWatch's names: a publisher with a bitrate of audio and none of video. Prometheus': no video came.

@@ -10,11 +10,11 @@ extension Interop {
             let gateway = try Self.tested()
             let stage = try #require(gateway.quickstart.stageArn)
             expect("it is recognised", within: .seconds(60)) { gateway.log.contains("\"rtmp_network_test\"") }
-            try expect("nothing is left of it", within: .seconds(60)) { try Self.sessions(gateway, stage).isEmpty }
+            try expect("nothing is left of it", within: .seconds(60)) { try gateway.stageSessions(stage).isEmpty }
             let encoder = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 3)
             #expect(encoder.status(within: .seconds(60)) == 0, "\(encoder.output)")
             try expect("the publish is told of", within: .seconds(60)) {
-                guard let session = try Self.sessions(gateway, stage).first else { return false }
+                guard let session = try gateway.stageSessions(stage).first else { return false }
                 return try Self.events(gateway, stage, session) == [
                     ["JOINED", "PUBLISH_STARTED", "PUBLISH_STOPPED", "LEFT"]
                 ]
@@ -46,7 +46,7 @@ extension Interop {
             let again = try Encoder.librtmp(.p30, to: gateway.quickstart.publishURL, seconds: 3)
             #expect(again.status(within: .seconds(60)) == 0, "\(again.output)")
             try expect("both are told of", within: .seconds(60)) {
-                guard let session = try sessions(gateway, stage).first else { return false }
+                guard let session = try gateway.stageSessions(stage).first else { return false }
                 let once = ["JOINED", "PUBLISH_STARTED", "PUBLISH_STOPPED", "LEFT"]
                 return try events(gateway, stage, session) == [once + once]
             }
@@ -72,18 +72,12 @@ extension Interop {
             return try ProgramRun([WHIP.python, script, what, gateway.quickstart.publishURL])
         }
 
-        private static func sessions(_ gateway: Gateway, _ stage: String) throws -> [String] {
-            let found = try gateway.answer("list-stage-sessions", ["--stage-arn", stage])["stageSessions"] as? [[String: Any]]
-            return found?.compactMap { $0["sessionId"] as? String } ?? []
-        }
-
         /// Of each participant of the session.
         private static func events(_ gateway: Gateway, _ stage: String, _ session: String) throws -> [[String]] {
-            let place = ["--stage-arn", stage, "--session-id", session]
-            let found = try gateway.answer("list-participants", place)["participants"] as? [[String: Any]] ?? []
+            let place = ["stageArn": stage, "sessionId": session]
+            let found = try gateway.ask("ListParticipants", place)["participants"] as? [[String: Any]] ?? []
             return try found.compactMap { $0["participantId"] as? String }.map { id in
-                let events = try gateway.answer("list-participant-events", place + ["--participant-id", id])["events"]
-                return (events as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
+                try gateway.participantEvents(stage, session, id).compactMap { $0["name"] as? String }
             }
         }
     }

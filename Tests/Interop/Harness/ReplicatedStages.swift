@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A publisher's own stage and another one where it is to stand too, as the AWS CLI shows them.
+/// A publisher's own stage and another one where it is to stand too: what the AWS CLI does with them, and what the API shows.
 ///
 /// The publisher is quickstart's, and so is the first stage; of a platform any node is asked.
 struct ReplicatedStages {
@@ -70,31 +70,27 @@ struct ReplicatedStages {
     /// The participant on a stage, in the stage's newest session; nil where it has not been seen there.
     func shown(on stage: String) throws -> [String: Any]? {
         guard let session = try session(of: stage) else { return nil }
-        let options = ["--stage-arn", stage, "--session-id", session]
-        let found = try gateway.answer("list-participants", options)["participants"] as? [[String: Any]]
+        let place = ["stageArn": stage, "sessionId": session]
+        let found = try gateway.ask("ListParticipants", place)["participants"] as? [[String: Any]]
         guard found?.contains(where: { $0["participantId"] as? String == participant }) == true else { return nil }
-        return try gateway.answer("get-participant", options + ["--participant-id", participant])["participant"]
+        return try gateway.ask("GetParticipant", place.merging(["participantId": participant]) { $1 })["participant"]
             as? [String: Any]
     }
 
     func isConnected(on stage: String) throws -> Bool { try shown(on: stage)?["state"] as? String == "CONNECTED" }
 
-    func session(of stage: String) throws -> String? {
-        let sessions = try gateway.answer("list-stage-sessions", ["--stage-arn", stage])["stageSessions"]
-        return (sessions as? [[String: Any]])?.first?["sessionId"] as? String
-    }
+    func session(of stage: String) throws -> String? { try gateway.stageSessions(stage).first }
 
     func events(on stage: String) throws -> [[String: Any]] {
         guard let session = try session(of: stage) else { return [] }
-        let options = ["--stage-arn", stage, "--session-id", session, "--participant-id", participant]
-        return try gateway.answer("list-participant-events", options)["events"] as? [[String: Any]] ?? []
+        return try gateway.participantEvents(stage, session, participant)
     }
 
     func names(on stage: String) throws -> [String] { try events(on: stage).compactMap { $0["name"] as? String } }
 
     func replicas() throws -> [[String: Any]] {
-        let options = ["--source-stage-arn", source, "--participant-id", participant]
-        return try gateway.answer("list-participant-replicas", options)["replicas"] as? [[String: Any]] ?? []
+        let publisher = ["sourceStageArn": source, "participantId": participant]
+        return try gateway.ask("ListParticipantReplicas", publisher)["replicas"] as? [[String: Any]] ?? []
     }
 
     var states: [String] { get throws { try replicas().compactMap { $0["replicationState"] as? String } } }
@@ -105,6 +101,32 @@ extension Gateway {
     func answer(_ operation: String, _ options: [String]) throws -> [String: Any] {
         let text = try aws(operation, options)
         return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    /// The API's own answer, for what is asked again and again: the AWS CLI takes a processor for a second each time. Asked too
+    /// often it is asked once more, as SDKs do.
+    func ask(_ operation: String, _ input: [String: String]) throws -> [String: Any] {
+        let body = String(decoding: try JSONEncoder().encode(input), as: UTF8.self)
+        var answer: [String: Any] = [:]
+        _ = try holds(within: .seconds(60)) {
+            let text = try signed(operation, ["-H", "Content-Type: application/json", "--data", body])
+            answer = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+            return (answer["message"] as? String)?.hasPrefix("Rate exceeded") != true
+        }
+        try #require(!answer.keys.contains("message"), "\(answer)")
+        return answer
+    }
+
+    /// The ids of a stage's sessions, the newest first.
+    func stageSessions(_ stage: String) throws -> [String] {
+        let sessions = try ask("ListStageSessions", ["stageArn": stage])["stageSessions"] as? [[String: Any]]
+        return sessions?.compactMap { $0["sessionId"] as? String } ?? []
+    }
+
+    /// A participant's events in a session, the oldest first.
+    func participantEvents(_ stage: String, _ session: String, _ participant: String) throws -> [[String: Any]] {
+        let place = ["stageArn": stage, "sessionId": session, "participantId": participant]
+        return try ask("ListParticipantEvents", place)["events"] as? [[String: Any]] ?? []
     }
 
     func makeStage() throws -> String {
