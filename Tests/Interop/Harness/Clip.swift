@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Sample media made by ffmpeg from test patterns, kept in .build/clips under a hash of its recipe.
@@ -55,14 +56,27 @@ struct Clip: Sendable, CustomTestStringConvertible {
 
 /// Media that tests make and share, kept in .build/clips under a hash of its recipe.
 enum ClipCache {
-    /// The file of a recipe; `make` writes it the first time it is asked for.
+    /// The file of a recipe; `make` writes it the first time it is asked for, and who asks meanwhile waits.
     static func file(_ recipe: [String], suffix: String = ".flv", make: (URL) throws -> Void) throws -> URL {
         let (file, made) = (try place(of: recipe, suffix: suffix), try place(of: [UUID().uuidString], suffix: suffix))
+        let turn = lock(of: file)
+        turn.lock()
+        defer { turn.unlock() }
         guard !FileManager.default.fileExists(atPath: file.path) else { return file }
         try make(made)
         // Another process may have made it meanwhile.
         _ = try? FileManager.default.moveItem(at: made, to: file)
         return file
+    }
+
+    private static let locks = Mutex<[URL: NSLock]>([:])
+
+    private static func lock(of file: URL) -> NSLock {
+        locks.withLock { locks in
+            let lock = locks[file] ?? NSLock()
+            locks[file] = lock
+            return lock
+        }
     }
 
     private static func place(of recipe: [String], suffix: String) throws -> URL {
