@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import Refusals
 import Store
 import Wire
 
@@ -25,11 +26,22 @@ extension APIBench {
         return publish
     }
 
-    /// Has it publish by a stream key of that ingest configuration, so that the history knows of it.
-    func start(_ participant: String, on stage: String, by ingestConfiguration: String) throws {
+    /// Has it publish, so that the history knows of it.
+    /// - Parameter ingestConfiguration: whose stream key it uses.
+    @discardableResult
+    func start(
+        _ participant: String, on stage: String, by ingestConfiguration: String? = nil, userID: String = ""
+    ) throws -> PublishLease {
         var grant = Self.grant(participant, on: stage)
-        grant.ingestConfigurationARN = ingestConfiguration
-        leases.publishStarted(try lease(grant, LivePublish()))
+        (grant.ingestConfigurationARN, grant.userID) = (ingestConfiguration, userID)
+        let lease = try lease(grant, LivePublish())
+        leases.publishStarted(lease)
+        return lease
+    }
+
+    /// Turns it away, so that the history knows of it.
+    func refuse(_ participant: String, on stage: String, _ refusal: Refusal) {
+        leases.publishRefused(Self.grant(participant, on: stage), protocol: .whip, refusal)
     }
 
     private static func grant(_ participant: String, on stage: String) -> PublishGrant {
