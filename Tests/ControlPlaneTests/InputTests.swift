@@ -16,6 +16,10 @@ struct InputTests {
             "tags has two names that are one to Unicode, composed in different ways."
         ),
         ("CreateStage", ["participantTokenConfigurations": [[]]], "Each of participantTokenConfigurations must be an object."),
+        (
+            "CreateStage", ["participantTokenConfigurations": [["capabilities": []]]],
+            "capabilities must not be empty: leave it out for both."
+        ),
         ("GetStage", ["arn": "zMBRchR1ikVf"], "arn must be an ARN of the form arn:aws:ivs:REGION:ACCOUNT:stage/ID."),
         ("ListStages", ["maxResults": 101], "maxResults must be a whole number from 1 to 100."),
         ("ListStages", ["nextToken": "00"], "nextToken must be what this list answered as nextToken."),
@@ -29,8 +33,20 @@ struct InputTests {
             "stageArn must be empty or an ARN of the form arn:aws:ivs:REGION:ACCOUNT:stage/ID."
         ),
         (
+            "CreateIngestConfiguration",
+            ["ingestProtocol": "RTMPS", "stageArn": "arn:aws:ivs:us-east-1:000000000000:stage/nowhere"],
+            "stageArn names no stage."
+        ),
+        (
             "CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "insecureIngest": "yes"],
             "insecureIngest must be true or false."
+        ),
+        // As the sample in IVS' guide spells it.
+        (
+            "GetParticipant",
+            [
+                "stageArn": "arn:aws:ivs:us-east-1:000000000000:stage/s", "sessionId": "st-aaaaaaaaaaaaa", "participantID": "p",
+            ], "participantId is required."
         ),
     ]
 

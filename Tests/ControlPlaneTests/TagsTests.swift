@@ -71,6 +71,7 @@ struct TagsTests {
         #expect(try resource.set(["added": "", "made": "over"]) == .ok)
         #expect(try resource.tags() == ["added": "", "made": "over"])
         #expect(try resource.remove("made") == .ok)
+        #expect(try resource.remove("made") == .ok, "it is gone already")
         #expect(try resource.tags() == ["added": ""])
     }
 
