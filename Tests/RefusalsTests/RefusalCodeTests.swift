@@ -11,6 +11,16 @@ struct RefusalCodeTests {
         #expect(Set(RefusalCode.allCases.map(\.name)).count == RefusalCode.allCases.count)
     }
 
+    /// `EventErrorCode` of the API's model.
+    @Test func `has every error code of IVS' events, and no other`() {
+        let modelled: Set = [
+            "B_FRAME_PRESENT", "BITRATE_EXCEEDED", "INSUFFICIENT_CAPABILITIES", "INTERNAL_SERVER_EXCEPTION",
+            "INVALID_AUDIO_CODEC", "INVALID_INPUT", "INVALID_PROTOCOL", "INVALID_STREAM_KEY", "INVALID_VIDEO_CODEC",
+            "PUBLISHER_NOT_FOUND", "QUOTA_EXCEEDED", "RESOLUTION_EXCEEDED", "REUSE_OF_STREAM_KEY", "STREAM_DURATION_EXCEEDED",
+        ]
+        #expect(Set(RefusalCode.allCases.compactMap(\.eventErrorCode)) == modelled)
+    }
+
     @Test(arguments: RefusalCode.allCases)
     func `speaks in short sentences`(_ code: RefusalCode) {
         #expect((1001...1999).contains(code.number))
