@@ -107,6 +107,24 @@ struct EmbeddedLeasesTests {
         _ = try lease("late")
     }
 
+    /// And with them the participant that the stage sees of both.
+    @Test
+    func `two encoders of one ingest configuration take one place of their stage`() {
+        let now = clock.withLock { $0 }
+        var table = LeaseTable(quotas: QuotaSettings(), sessions: [], lastGeneration: 0, now: now)
+        func refusal(_ participant: String, of configuration: String? = nil) -> RefusalCode? {
+            var asked = grant(participant)
+            asked.ingestConfigurationARN = configuration
+            guard case .refused(let refusal) = table.claim(asked, .rtmp, Holder(), takeOver: false, now: now).answer else {
+                return nil
+            }
+            return refusal.code
+        }
+        for number in 0..<11 { #expect(refusal("p\(number)") == nil) }
+        for participant in ["first", "second", "both"] { #expect(refusal(participant, of: "pair") == nil) }
+        #expect(refusal("late") == .stageFull)
+    }
+
     @Test
     func `a stage session ends three minutes after its last publisher`() async throws {
         let first = try lease("p")
