@@ -179,30 +179,6 @@ struct ControlPlaneTests {
         }
     }
 
-    @Test
-    func `a token for which nothing else is said is good for twelve hours, to publish and to subscribe`() throws {
-        let bench = try APIBench()
-        let answer = try bench.call("CreateParticipantToken", ["stageArn": .string(try bench.makeStage())])
-        let token = try #require(answer.output["participantToken"])
-        #expect(token["duration"] == 720 && token["capabilities"] == ["PUBLISH", "SUBSCRIBE"])
-        #expect(token["userId"] == nil && token["attributes"] == nil)
-        let parts = try #require(token["token"]?.string).utf8.split(separator: UInt8(ascii: "."))
-        let claims = try JSONValue(parsing: try #require(Base64.url.decode(parts[1])))
-        let expires = try #require(claims["exp"]?.integer)
-        #expect(claims["iat"]?.integer == expires - 43_200)
-        #expect(token["expirationTime"]?.string == CivilTime(WallTime(secondsSince1970: expires)).rfc3339)
-        #expect(claims["jti"] == token["participantId"])
-    }
-
-    /// As JSON what is escaped has six times its bytes.
-    @Test(arguments: [(200, nil), (1_023, "ValidationException")] as [(Int, String?)])
-    func `a token that is longer than any gateway takes is not minted`(_ length: Int, _ error: String?) throws {
-        let bench = try APIBench()
-        let attributes: JSONObject = ["k": .string(String(repeating: "\u{1}", count: length))]
-        let input: JSONObject = ["stageArn": .string(try bench.makeStage()), "attributes": .object(attributes)]
-        #expect(try bench.call("CreateParticipantToken", input).type == error)
-    }
-
     /// Twelve hours and both capabilities unless it is asked for others; 14 days at most.
     @Test(
         arguments: [
