@@ -20,7 +20,7 @@ struct ClusterHistoryTests {
         var client = ClientAttributes()
         client.sdkVersion = "OBS \"30\""
         var participant = Participant(
-            .init(id, ofStage: arn, sessionID: session), userID: "user \(id)", attributes: ["k": "v/ü"], firstJoinTime: now,
+            .init(id, ofStage: arn, sessionID: session), userID: "us\u{E9}r \(id)", attributes: ["k": "v/ü"], firstJoinTime: now,
             ingestProtocol: "WHIP", ingestConfigurationARN: "", client: client)
         (participant.isConnected, participant.published, participant.generation) = (isConnected, true, generation)
         return .participant(participant)
@@ -73,8 +73,8 @@ struct ClusterHistoryTests {
         answers.append("\(try history.session("st-1", ofStage: arn).map { "\($0)" } ?? "none")")
         answers.append("\(try history.session("st-9", ofStage: arn) == nil)")
         for filter in [
-            ParticipantFilter.none, .userID("user q"), .published(true), .connected(true), .connected(false), .recording(.active),
-            .recording(.stopped), .recording(.failed),
+            ParticipantFilter.none, .userID("us\u{E9}r q"), .userID("use\u{301}r q"), .published(true), .connected(true),
+            .connected(false), .recording(.active), .recording(.stopped), .recording(.failed),
         ] {
             answers.append("\(try history.participants(ofStage: arn, sessionID: "st-1", matching: filter, limit: 10))")
         }

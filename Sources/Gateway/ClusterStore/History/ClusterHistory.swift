@@ -197,7 +197,8 @@ extension ParticipantFilter {
     fileprivate func matches(_ participant: Participant) -> Bool {
         switch self {
         case .none: true
-        case .userID(let id): participant.userID == id
+        // Byte by byte, as SQLite does.
+        case .userID(let id): participant.userID.utf8.elementsEqual(id.utf8)
         case .published(let flag): participant.published == flag
         case .connected(let flag): participant.isConnected == flag
         case .recording(let state): participant.recording?.state == state
