@@ -35,9 +35,9 @@ struct RecordingTapTests {
     }
 
     /// What the writer reads, clocks left out.
-    private func read() -> [String] {
+    private func read(_ other: RecordingTap? = nil) -> [String] {
         var names: [String] = []
-        _ = tap.feed.drain { block in
+        _ = (other ?? tap).feed.drain { block in
             names += block.entries.compactMap { entry -> String? in
                 switch entry {
                 case .packet: "packet"
@@ -73,6 +73,25 @@ struct RecordingTapTests {
             read() == [
                 "aac [17, 144]", "frame", isStereo ? "opus stereo" : "opus mono", "packet", "aac [18, 16]", "frame",
             ])
+    }
+
+    /// `AUDIO_ONLY`, and thumbnails alone.
+    @Test(
+        arguments: [
+            (true, ["opus stereo", "packet", "packet", "aac [17, 144]"]),
+            (false, ["opus stereo", "packet", "aac [17, 144]", "frame"]),
+        ] as [(Bool, [String])])
+    func `of pictures alone no sound is taken, and of sound alone no pictures`(_ takesVideo: Bool, _ expected: [String]) {
+        let half = RecordingTap(publication, takesVideo: takesVideo, takesAudio: !takesVideo)
+        publication.add(half)
+        publication.setFormat(.opus(isStereo: true), of: .audio)
+        bringPacket(of: .video, isKeyframe: true)
+        bringPacket(of: .video)
+        bringPacket()
+        publication.setSourceAudioFormat(.aac(configuration: [17, 144]))
+        bringFrame()
+        publication.end(.closed)
+        #expect(read(half) == expected)
     }
 
     /// A disk that stalls for longer than the blocks last.

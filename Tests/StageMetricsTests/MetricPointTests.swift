@@ -86,6 +86,14 @@ struct MetricPointTests {
     }
 
     @Test(arguments: [
+        ("DownloadPacketLoss", "Percent"), ("PublishBitrate", "Bits/Second"), ("PublishFramerate", "Count/Second"),
+        ("PublishResolution", "Count"), ("Publishers", "Count"), ("SubscribeBitrate", "Bits/Second"), ("Subscribers", "Count"),
+    ])
+    func `IVS' metrics have its names and units`(name: String, unit: String) {
+        #expect(MetricSeries.Metric(rawValue: name)?.unit == unit)
+    }
+
+    @Test(arguments: [
         MetricSeries(.publishers, stage: "abc"), MetricSeries(.concurrentPublishers),
         MetricSeries(.publishBitrate, stage: "abc", participant: "p", layer: "hi", media: .video),
         MetricSeries(.subscribeBitrate, stage: "abc", participant: "p", media: .audio),
