@@ -93,7 +93,8 @@ final class AudioTrackFeed {
     }
 
     private func configureOpus(_ header: UnsafeRawBufferPointer, _ message: inout MediaMessage) -> Refusal? {
-        guard let head = try? unsafe OpusHead(parsing: header.bytes) else {
+        // An empty header stands for one channel or two (Enhanced RTMP v2), which a decoder of two takes alike.
+        guard let head = try? unsafe header.isEmpty ? OpusHead(channelCount: 2) : OpusHead(parsing: header.bytes) else {
             message.counters.malformed += 1
             return nil
         }
