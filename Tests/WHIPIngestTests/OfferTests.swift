@@ -146,6 +146,19 @@ struct OfferTests {
         #expect(refusal?.code == .tooManyLayers)
     }
 
+    /// None of their packets could be placed, and sound alone would be a publish.
+    @Test func `layers that nothing tells apart are refused`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
+        let edited = text.replacing("a=extmap:2 \(HeaderExtensionMap.rtpStreamID)\r\n", with: "")
+        #expect(edited != text)
+        let offer = try SessionDescription(parsing: Array(edited.utf8))
+        let refusal = #expect(throws: Refusal.self) { try AcceptedOffer(negotiating: offer) }
+        #expect(refusal?.code == .malformedOffer && refusal?.sentence.contains("rtp-stream-id") == true)
+        // A single one needs no telling.
+        let single = edited.replacing("send 0;1;2", with: "send 0")
+        #expect(try AcceptedOffer(negotiating: SessionDescription(parsing: Array(single.utf8))).video.rids == ["0"])
+    }
+
     /// No rtcp-fb, no msid, ICE and DTLS told for the session.
     @Test func `RootEncoder's offer is taken`() throws {
         let lines = [

@@ -59,7 +59,7 @@ extension AcceptedSection {
             feedback.removeAll { $0 == "transport-cc" }
         }
         if kind == .video {
-            let offered = try Self.rids(of: media)
+            let offered = try Self.rids(of: media, with: extensions)
             rids = Array(offered.prefix(OfferRules.maximumLayers))
             passedOverRIDs = Array(offered.dropFirst(OfferRules.maximumLayers))
             retransmissionPayloadType = formats.retransmission(of: payloadType)
@@ -83,7 +83,7 @@ extension AcceptedSection {
     }
 
     /// Every layer of a simulcast offer, the preferred ones first (RFC 8853 §5.2): OBS aborts unless all are accepted.
-    private static func rids(of media: MediaDescription) throws(Refusal) -> [String] {
+    private static func rids(of media: MediaDescription, with extensions: [HeaderExtensionMap]) throws(Refusal) -> [String] {
         guard media.attributes.contains("simulcast") else { return [] }
         guard let simulcast = media.attributes.first(Simulcast.self), !simulcast.send.isEmpty else {
             throw malformed("The a=simulcast of the offer is malformed or sends nothing.")
@@ -94,6 +94,9 @@ extension AcceptedSection {
             throw malformed("The a=simulcast of the offer names an encoding without a=rid.")
         }
         guard rids.count <= OfferRules.maximumOfferedLayers else { throw Refusal(.tooManyLayers) }
+        guard rids.count == 1 || extensions.contains(where: { $0.uri == HeaderExtensionMap.rtpStreamID }) else {
+            throw malformed("The offer has a=simulcast without a=extmap of rtp-stream-id, which tells its layers apart.")
+        }
         return rids
     }
 
