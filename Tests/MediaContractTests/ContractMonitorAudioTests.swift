@@ -130,12 +130,13 @@ struct ContractMonitorAudioTests {
 
     @Test
     func `24 hours are the most`() {
-        var feeder = StreamFeeder(.accessUnits)
+        var feeder = StreamFeeder(.accessUnits, product: "FMLE/3.0 (compatible; FMSc/1.0)")
         for number in 0..<60 { feeder.feed(SyntheticStream().accessUnit(number)) }
         feeder.pass(24 * 3_600 - 3)
         #expect(feeder.news == [])
         feeder.pass(24 * 3_600)
         #expect(feeder.faults.map(\.rule) == [.duration])
+        #expect(feeder.sentence == "live for 24 h 0 min, the longest allowed: start the stream again.")
     }
 
     @Test(arguments: [(160, false), (172, false), (192, true)])

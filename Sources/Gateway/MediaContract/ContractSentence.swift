@@ -12,10 +12,10 @@ struct ContractSentence {
         let advice = EncoderAdvice(family: family, isX264: isX264, hasLayers: layers.areSeveral, rules: rules)
         let found = layers.text(of: findings) { $0.words(under: rules) }
         var settings: [EncoderAdvice.Setting] = []
-        for setting in findings.map({ advice.setting(for: $0.fault) }) where !settings.contains(setting) {
-            settings.append(setting)
-        }
-        let cure = advice.words(for: settings)
+        // No encoder has a setting for how long it has been live.
+        let curable = findings.map(\.fault).filter { $0.rule != .duration }
+        for setting in curable.map(advice.setting(for:)) where !settings.contains(setting) { settings.append(setting) }
+        let cure = settings.isEmpty ? "start the stream again" : advice.words(for: settings)
         // Layers' names have colons of their own.
         let whole = layers.areSeveral ? "\(found). \(cure.prefix(1).uppercased())\(cure.dropFirst())." : "\(found): \(cure)."
         text = String(whole.prefix(Self.maximumLength))
