@@ -113,6 +113,9 @@ struct EndpointTests {
         #expect(response.headers["Access-Control-Allow-Origin"] == "*")
         #expect(status != 415 || response.headers["Accept-Post"] == "application/sdp")
         #expect(status != 401 || response.headers["WWW-Authenticate"]?.hasPrefix("Bearer realm=") == true)
+        // No error is named to who shows no token (RFC 6750 §3.1).
+        let namesError = response.headers["WWW-Authenticate"]?.contains(#"error="invalid_token", error_description=""#) == true
+        #expect(namesError == (name == "32: bad token"), "\(name)")
         #expect(gateway.leases.liveCount == 0 && gateway.context.directory.count == 0)
     }
 
@@ -260,6 +263,7 @@ struct EndpointTests {
         #expect(gateway.request(.delete, location).status == .unauthorized)
         let foreign = gateway.request(.delete, location, headers: ["Authorization": "Bearer mallory"])
         #expect(foreign.status == .forbidden && foreign.reason?.hasPrefix("SD-1124: ") == true)
+        #expect(foreign.headers["WWW-Authenticate"] == #"Bearer realm="stagedoor", error="insufficient_scope""#)
         let headers: HTTPHeaders = ["Authorization": "Bearer alice", "If-Match": "\"wrong\""]
         #expect(gateway.request(.delete, location, headers: headers).status == .ok)
         #expect(gateway.request(.delete, location, headers: headers).status == .ok, "and says so again for a minute")
