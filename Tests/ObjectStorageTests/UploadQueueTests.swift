@@ -65,10 +65,22 @@ struct UploadQueueTests {
         now = queue.nextAttempt ?? now
         #expect(queue.due(at: now).map(\.id) == [2])
         #expect(queue.finished(2, nil, at: now) == .stored, "its key was exchanged")
-        now = Self.start + UploadQueue.patienceWithRefusals
         #expect(queue.due(at: now).map(\.id) == [3])
+        now = Self.start + UploadQueue.patienceWithRefusals
         #expect(queue.finished(3, .refused("403"), at: now) == .failed("403"))
         #expect(queue.count == 0)
+    }
+
+    @Test func `a bucket that was away for long may refuse for a minute when it is back`() {
+        var (queue, now) = (Self.queue([Self.item(1), Self.item(2)]), Self.start)
+        _ = queue.due(at: now)
+        #expect(queue.finished(1, nil, at: now) == .stored)
+        for fault in [.transient("503"), .refused("403"), .transient("503"), .refused("403")] as [StorageFault] {
+            #expect(queue.finished(2, fault, at: now) == nil)
+            now = now + UploadQueue.patienceWithRefusals
+            #expect(queue.due(at: now).map(\.id) == [2])
+        }
+        #expect(queue.finished(2, nil, at: now) == .stored)
     }
 
     @Test func `a bucket that is back is asked for all that waits there`() {

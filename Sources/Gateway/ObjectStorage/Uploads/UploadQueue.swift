@@ -6,9 +6,9 @@ import Wire
 /// only what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time.
 /// What a bucket refuses is over, at once if it has taken nothing yet; else its right may just be changing, and it has a minute.
 struct UploadQueue: Sendable {
-    /// What is under way at once to one bucket; a configuration file names few. A recording has a segment every six seconds: a
-    /// store that takes a quarter of a second for each keeps up with 1,500 of them.
-    static let maximumInFlight = 64
+    /// What is under way at once to one bucket; a configuration file names few. A recording has a segment and a playlist every
+    /// six seconds: a store that takes a quarter of a second for each keeps up with 380 of them.
+    static let maximumInFlight = 32
     /// Objects that wait, at most; the spool is bounded by bytes before that.
     static let maximumWaiting = 200_000
     /// Between two tries, at first and at most.
@@ -29,6 +29,8 @@ struct UploadQueue: Sendable {
         let item: Item
         var failures = 0
         var failingSince: MonotonicTime?
+        /// By a bucket that is there.
+        var refusedSince: MonotonicTime?
         var notBefore = MonotonicTime.zero
     }
 
@@ -88,22 +90,24 @@ struct UploadQueue: Sendable {
             comeBack(bucket)
             return .stored
         }
-        let since = entry.failingSince ?? now
-        guard now - since < patience(with: fault, of: bucket) else {
+        entry.failingSince = entry.failingSince ?? now
+        entry.refusedSince = fault.isRefusal ? entry.refusedSince ?? now : nil
+        guard !isPatienceOver(with: entry, at: now) else {
             answered(bucket, isAway: !fault.isRefusal)
             return .failed(fault.words)
         }
         answered(bucket, isAway: true)
-        entry.failingSince = since
         entry.notBefore = now + min(Self.firstDelay * (1 << min(entry.failures, 20)), Self.maximumDelay)
         entry.failures += 1
         waiting.append(entry)
         return nil
     }
 
-    private func patience(with fault: StorageFault, of bucket: String) -> Duration {
-        guard fault.isRefusal else { return Self.patience }
-        return proven.contains(bucket) ? Self.patienceWithRefusals : .zero
+    private func isPatienceOver(with entry: Entry, at now: MonotonicTime) -> Bool {
+        if let since = entry.refusedSince {
+            return !proven.contains(entry.item.bucket) || now - since >= Self.patienceWithRefusals
+        }
+        return entry.failingSince.map { now - $0 >= Self.patience } ?? false
     }
 
     /// What is due is not tried after all, and gone.
@@ -128,10 +132,11 @@ struct UploadQueue: Sendable {
         traffic[bucket] = inFlight == 0 && !isAway ? nil : Traffic(inFlight: inFlight, isFailing: isAway)
     }
 
-    /// The bucket works again: what waits there for its next try is stored at once.
+    /// The bucket works again: what waits there for its next try is stored at once. What it refused, while it took other things,
+    /// keeps its time.
     private mutating func comeBack(_ bucket: String) {
         for index in waiting.indices where waiting[index].failures > 0 && waiting[index].item.bucket == bucket {
-            waiting[index].notBefore = .zero
+            if waiting[index].refusedSince == nil { waiting[index].notBefore = .zero }
         }
     }
 }

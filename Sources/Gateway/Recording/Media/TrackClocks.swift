@@ -56,8 +56,8 @@ struct TrackClocks {
         return video.encoderTime.ticks &+ (audio.time - video.time).ticks &- Self.ticks(ofAudio: audio.timestamp)
     }
 
-    /// The civil time of a moment of the recording, by the reading that has it nearest to now: whatever clock the moment is of, it
-    /// is never later than now, and never earlier than it was.
+    /// The civil time of a moment of the recording, by the reading that has it nearest to now: never later than now, and never
+    /// earlier than it was if one of the readings is of its clock.
     /// - Parameter now: by both clocks.
     func wallTime(of time: EncoderTime, now: (monotonic: MonotonicTime, wall: WallTime)) -> WallTime {
         let lags = [video, standIn, former].compactMap { $0 }.map { reading in

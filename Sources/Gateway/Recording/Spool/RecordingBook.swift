@@ -117,6 +117,7 @@ struct RecordingBook {
         guard let index = spooledSegments.firstIndex(where: { $0.start.number == number && !$0.isStored }) else { return }
         segments.remove(at: index)
         if index < segments.count { segments[index].start.isDiscontinuous = true }
+        countStored()
     }
 
     private mutating func changeLast(_ change: (inout Segment) -> Void) {

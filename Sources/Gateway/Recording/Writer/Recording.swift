@@ -322,7 +322,7 @@ extension Recording {
 
     /// Another node goes on with it.
     func leave() {
-        guard !isElsewhere else { return }
+        guard !isElsewhere, !book.isClosed else { return }
         let left = book.spooledSegments.reduce(Duration.zero) { $0 + $1.duration }
         Log.event(
             .warning, "recording_taken_over",
