@@ -151,25 +151,6 @@ struct LiveConfigurationTests {
         #expect(shown["ingestConfiguration"]?["stageArn"] == "")
     }
 
-    @Test func `a stage names its session while that goes on`() throws {
-        let bench = try APIBench()
-        let stage = try bench.makeStage()
-        func shown() throws -> [JSONValue?] {
-            let one = try bench.call("GetStage", ["arn": .string(stage)]).output["stage"]
-            let listed = try bench.call("ListStages").output["stages"]?[0]
-            return [one?["activeSessionId"], listed?["activeSessionId"]]
-        }
-        #expect(try shown() == [nil, nil])
-        let made = try bench.call("CreateIngestConfiguration", ["ingestProtocol": "RTMPS", "stageArn": .string(stage)])
-        let configuration = try #require(made.output["ingestConfiguration"])
-        try bench.start(
-            try #require(configuration["participantId"]?.string), on: stage, by: try #require(configuration["arn"]?.string))
-        let sessions = try bench.call("ListStageSessions", ["stageArn": .string(stage)]).output["stageSessions"]
-        let session = try #require(sessions?[0])
-        #expect(session["endTime"] == nil)
-        #expect(try shown() == [session["sessionId"], session["sessionId"]])
-    }
-
     /// Each participant of a redundant pair says so, and the one beside them does not.
     @Test func `a participant of a redundant pair is told as one`() throws {
         let bench = try APIBench()

@@ -33,7 +33,8 @@ extension Interop {
                 try store.objects().folder.segments >= 2
             }
             try store.removeBucket()
-            expect("it failed\n\(gateway.log.suffix(2_000))", within: .seconds(60)) {
+            // What has taken something may refuse for a minute.
+            expect("it failed\n\(gateway.log.suffix(2_000))", within: .seconds(120)) {
                 gateway.log.contains("\"recording_failed\"")
             }
             let line = try #require(gateway.log.split(separator: "\n").first { $0.contains("\"recording_failed\"") })

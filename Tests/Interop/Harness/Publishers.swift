@@ -95,7 +95,7 @@ extension Gateway {
     func signed(_ path: String, _ options: [String] = []) throws -> String {
         let credentials = "\(try #require(quickstart.accessKeyId)):\(try #require(quickstart.secretAccessKey))"
         let run = try ProgramRun(
-            ["curl", "-sS", "--aws-sigv4", "aws:amz:us-east-1:ivs", "--user", credentials] + options
+            ["curl", "-sS", "--max-time", "50", "--aws-sigv4", "aws:amz:us-east-1:ivs", "--user", credentials] + options
                 + ["\(try #require(quickstart.adminURL))/\(path)"])
         _ = run.status(within: .seconds(60))
         return run.output

@@ -103,15 +103,16 @@ extension Gateway {
         return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    /// The API's own answer, for what is asked again and again: the AWS CLI takes a processor for a second each time. Asked too
-    /// often it is asked once more, as SDKs do.
+    /// The API's own answer, for what is asked again and again: the AWS CLI takes a processor for a second each time. Who is asked
+    /// too often, or fails for the moment, is asked once more, as SDKs do.
     func ask(_ operation: String, _ input: [String: String]) throws -> [String: Any] {
         let body = String(decoding: try JSONEncoder().encode(input), as: UTF8.self)
         var answer: [String: Any] = [:]
         _ = try holds(within: .seconds(60)) {
             let text = try signed(operation, ["-H", "Content-Type: application/json", "--data", body])
-            answer = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
-            return (answer["message"] as? String)?.hasPrefix("Rate exceeded") != true
+            answer = try #require(try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
+            let message = answer["message"] as? String ?? ""
+            return !message.hasPrefix("Rate exceeded") && !message.hasSuffix("try again.")
         }
         try #require(!answer.keys.contains("message"), "\(answer)")
         return answer
