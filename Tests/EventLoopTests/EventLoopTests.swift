@@ -20,6 +20,22 @@ struct EventLoopTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
+    func `what was gathered in a turn goes at its end`() throws {
+        let loop = try EventLoop()
+        var (gathered, gone) = (0, [Int]())
+        loop.atTurnEnd { [unowned loop] in
+            #expect(loop.isInTurn)
+            if gathered > 0 { gone.append(gathered) }
+            gathered = 0
+        }
+        #expect(!loop.isInTurn)
+        let timers = [0, 0, 30].map { delay in loop.schedule(after: .milliseconds(delay)) { gathered += 1 } }
+        #expect(loop.run(until: { gone.reduce(0, +) == 3 }, within: .seconds(60)))
+        #expect(gone.last == 1 && !loop.isInTurn)
+        #expect(timers.count == 3)
+    }
+
+    @Test(.timeLimit(.minutes(10)))
     func `a repeating timer goes on until its watch is dropped, also by itself`() throws {
         let loop = try EventLoop()
         var count = 0

@@ -42,13 +42,18 @@ public final class EventLoop {
     /// Told of every turn's CPU time.
     private var turnObserver: ((Duration) -> Void)?
 
+    /// Called at the end of every turn.
+    private var turnEndings: [() -> Void] = []
+    /// What is served now is part of a turn, which will end: false at start-up and in tests that run no loop.
+    public var isInTurn: Bool { isServing }
+
     /// One object per type; see `resource`.
     private var resources: [ObjectIdentifier: AnyObject] = [:]
     private var turnStart = MonotonicTime.zero
     /// The thread's CPU time at the end of the last turn. The wait that follows is counted to the next turn: it is next to none.
     private var cpuAtTurnEnd = Duration.zero
     private var owner = pthread_self()
-    private var isInTurn = false
+    private var isServing = false
     private var isStopped = false
     private var timers = TimerQueue()
     private let timerDescriptor: CInt
@@ -174,7 +179,7 @@ extension EventLoop {
     /// Waits, then serves all that is ready.
     private func turn() {
         // libevent would return at once, for ever.
-        precondition(!isInTurn, "an event loop is run by what it runs")
+        precondition(!isServing, "an event loop is run by what it runs")
         owner = pthread_self()
         if isTimerDue {
             isTimerDue = false
@@ -183,8 +188,9 @@ extension EventLoop {
         } else {
             unsafe event_base_loop(base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY)
         }
-        guard isInTurn else { return }
-        isInTurn = false
+        guard isServing else { return }
+        for ending in turnEndings { ending() }
+        isServing = false
         pulse.turnEnds()
         counted.record(turn: Self.monotonicNow() - turnStart)
         if let turnObserver {
@@ -210,8 +216,8 @@ extension EventLoop {
 
     /// Every callback from libevent begins here: the first of a turn reads the clock.
     func enterTurn() {
-        guard !isInTurn else { return }
-        isInTurn = true
+        guard !isServing else { return }
+        isServing = true
         turnMoment = Self.monotonicNow()
         turnStart = now
         pulse.turnBegins(at: now)
@@ -219,7 +225,7 @@ extension EventLoop {
 
     /// The turn's moment; between turns (start-up, tests) the clock's, because the cached one is old.
     func refreshedNow() -> MonotonicTime {
-        if !isInTurn { turnMoment = Self.monotonicNow() }
+        if !isServing { turnMoment = Self.monotonicNow() }
         return now
     }
 }
@@ -294,6 +300,12 @@ extension EventLoop {
     ) -> DescriptorWatch {
         assertOnLoop()
         return DescriptorWatch(loop: self, descriptor: descriptor, readiness: readiness, priority: priority, body)
+    }
+
+    /// Calls `body` at the end of every turn, for as long as the loop lives: what was gathered in a turn goes then.
+    public func atTurnEnd(_ body: @escaping () -> Void) {
+        assertOnLoop()
+        turnEndings.append(body)
     }
 
     /// Calls `body` when the process receives the signal. One loop of a process may watch signals: libevent allows no more.

@@ -31,6 +31,7 @@ public final class UDPSocket {
     /// Some destination has refused a run: only then is the policy's memory asked.
     private var wasRunRefused = false
     private let vectors = VectorBuffer()
+    private var outbox: RunOutbox?
     private let batch: ReceiveBatch
     private var readWatch: DescriptorWatch?
     private var writeWatch: DescriptorWatch?
@@ -77,7 +78,8 @@ public final class UDPSocket {
         if let writeWatch { return writeWatch.resume() }
         writeWatch = loop.watch(descriptor: descriptor.number, for: .write, priority: .media) { [unowned self] in
             writeWatch?.suspend()
-            onWritable()
+            sendGathered()
+            if outbox?.isBlocked != true { onWritable() }
         }
     }
 
@@ -115,6 +117,7 @@ public final class UDPSocket {
     /// Sends one datagram, from the local address that its peer knows.
     @discardableResult
     public func send(_ payload: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil) -> SendOutcome {
+        sendGathered()
         vectors.removeAll()
         _ = unsafe vectors.append(payload)
         return transmit(segments: 1, segmentSize: payload.count, to: peer.shim, from: local?.shim ?? shim_address())
@@ -134,6 +137,7 @@ public final class UDPSocket {
         from local: IPAddress? = nil
     ) -> RunOutcome {
         precondition(segmentSize > 0, "datagrams of a run have a size")
+        if !loop.isInTurn { sendGathered() }
         let (peerAddress, localAddress) = (peer.shim, local?.shim ?? shim_address())
         var run = unsafe SegmentCursor(pieces)
         var result = RunOutcome()
@@ -144,7 +148,10 @@ public final class UDPSocket {
                 ? segmentation.segments(ofSize: segmentSize, to: peer, now: loop.now)
                 : SegmentationPolicy.segments(ofSize: segmentSize)
             let segments = run.take(limit, segmentSize: segmentSize, into: vectors)
-            let outcome = transmit(segments: segments, segmentSize: segmentSize, to: peerAddress, from: localAddress)
+            let gathered = local == nil ? gather(segments, ofSize: segmentSize, to: peerAddress) : nil
+            let outcome =
+                gathered
+                ?? transmit(segments: segments, segmentSize: segmentSize, to: peerAddress, from: localAddress)
             if case .failed(let code) = outcome, segments > 1, Self.isAboutSegmentation(code) {
                 segmentation.runWasRefused(by: peer, now: loop.now)
                 wasRunRefused = true
@@ -193,6 +200,53 @@ public final class UDPSocket {
         var (peer, local) = (peer, local)
         return unsafe shim_send_datagrams(
             descriptor.number, family, vectors.start, CInt(vectors.count), segmentSize, &peer, &local)
+    }
+
+    // MARK: - Runs of a turn together
+
+    /// From now on runs that are sent within a turn of the loop leave at its end, sixteen by one call, and before anything else
+    /// that is sent after them. In a turn that serves hundreds of streams it makes each cheaper; alone a run leaves as soon.
+    public func gatherRuns() {
+        outbox = RunOutbox()
+        loop.atTurnEnd { [weak self] in self?.sendGathered() }
+    }
+
+    /// Keeps what is gathered in `vectors` until the turn's end.
+    /// - Returns: nil when it has to be sent at once.
+    private func gather(_ segments: Int, ofSize size: Int, to peer: shim_address) -> SendOutcome? {
+        guard let outbox, loop.isInTurn else { return nil }
+        guard !outbox.isBlocked else { return .wouldBlock }
+        let segmentSize = segments > 1 ? size : 0
+        if !outbox.add(vectors, segmentSize: segmentSize, to: peer, family: family) {
+            sendGathered()
+            guard !outbox.isBlocked else { return .wouldBlock }
+            guard outbox.add(vectors, segmentSize: segmentSize, to: peer, family: family) else { return nil }
+        }
+        counted.sent += segments
+        return .sent
+    }
+
+    private func sendGathered() {
+        guard let outbox, !outbox.isEmpty else { return }
+        unsafe outbox.send(over: descriptor) { run, code in
+            if unsafe run.segment_size > 0, Self.isAboutSegmentation(code) {
+                if let peer = unsafe SocketAddress(run.peer) { segmentation.runWasRefused(by: peer, now: loop.now) }
+                wasRunRefused = true
+            }
+            unsafe sendEach(of: run)
+        }
+        if outbox.isBlocked { awaitWritable() }
+    }
+
+    /// A run's datagrams one by one: an error may have been that of an earlier one's peer, or about the run as such.
+    private func sendEach(of run: shim_run) {
+        var (peer, local, rest) = unsafe (run.peer, shim_address(), Int(run.count))
+        let size = unsafe run.segment_size > 0 ? Int(run.segment_size) : rest
+        while rest > 0 {
+            var vector = unsafe iovec(iov_base: run.bytes + (Int(run.count) - rest), iov_len: min(size, rest))
+            if unsafe shim_send_datagrams(descriptor.number, family, &vector, 1, 0, &peer, &local) < 0 { onRefusal(1) }
+            rest -= size
+        }
     }
 
     /// EINVAL: the path is smaller; EIO: no checksum offload; EMSGSIZE: more than 64 KB.

@@ -34,6 +34,7 @@ public final class RouterSocket {
     ) throws(SystemError) {
         (self.loop, self.metrics) = (loop, metrics)
         socket = try UDPSocket(loop: loop, address: address)
+        socket.gatherRuns()
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
         socket.onWritable = { [unowned self] in writableAgain() }
         socket.onRefusal = { [metrics] in metrics?.unsent.increment(by: $0) }
