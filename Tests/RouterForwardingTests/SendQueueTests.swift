@@ -157,6 +157,15 @@ struct SendQueueTests {
         #expect(sequenceNumbers == Array(0..<90))
     }
 
+    @Test func `what waits when a track ends goes before its end`() {
+        fill(Array(repeating: 1_200, count: 200))
+        queue.send(batch, spread: .milliseconds(16), isLongFrame: true, at: clock.now)
+        #expect(output.datagrams.count == SendQueue.chunk)
+        output.room = 150
+        queue.end(at: clock.now)
+        #expect(sequenceNumbers == Array(0..<166) && !queue.isPacing, "as far as the socket takes it")
+    }
+
     @Test func `nothing that a full socket refuses is kept longer than half a second`() {
         var dropped = 0
         queue.onDrop = { dropped += $0 }

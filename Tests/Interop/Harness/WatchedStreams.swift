@@ -32,6 +32,9 @@ final class WatchedStreams {
         var firstPacketMilliseconds: Percentiles
     }
 
+    /// Half a second of it, in packets.
+    private static let maximumEarlySound = 25
+
     private let kind: Kind
     private let count: Int
     private let gateway: Gateway
@@ -104,9 +107,11 @@ final class WatchedStreams {
             #expect(received.firstPacketMilliseconds.p99 < 500, "\(receiver.lastLine)", sourceLocation: sourceLocation)
         }
         if let packets = sent.packets {
+            // Sound that comes before the first picture is left out: some, where the encoder gets no processor in between.
+            let early = Soak.isAsked ? 0 : count * Self.maximumEarlySound
             #expect(
-                received.received + received.droppedByKernel + dropped >= packets, "\(sender.lastLine)\n\(receiver.lastLine)",
-                sourceLocation: sourceLocation)
+                received.received + received.droppedByKernel + dropped + early >= packets,
+                "\(sender.lastLine)\n\(receiver.lastLine)", sourceLocation: sourceLocation)
         }
         return received
     }

@@ -65,13 +65,13 @@ public final class RouterLeg: MediaSink {
         return true
     }
 
-    /// Stops forwarding and says BYE; media is kept for the next `open`.
+    /// Stops forwarding, with what is under way, and says BYE; media is kept for the next `open`.
     public func close() {
         socket.loop.assertOnLoop()
         if tracks.contains(where: { $0.packetCount > 0 }) { hasMoved = true }
         for track in tracks {
+            track.queue.end(at: socket.loop.now)
             sendReport(of: track, and: .goodbye(Goodbye(ssrcs: [track.plan.ssrc])))
-            track.queue.removeAll()
             socket.unregister(ssrc: track.plan.ssrc)
         }
         if plan?.feedbackKeys != nil { for source in sources { socket.unregisterProtected(self, at: source) } }

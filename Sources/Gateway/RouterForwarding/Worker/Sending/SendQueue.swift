@@ -86,7 +86,10 @@ final class SendQueue {
         if isPacing { unsafe output.pace(self) }
     }
 
-    func removeAll() {
+    /// Nothing follows: what waits goes now, as far as the socket takes it.
+    func end(at now: MonotonicTime) {
+        deadline = now
+        drain(at: now)
         queue.removeAll()
         isCatchingUp = false
     }
