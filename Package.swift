@@ -63,6 +63,7 @@ let modules: [Module] = [
     // Without pkg-config, whose large-file flag SwiftPM refuses aloud: the header stands where every header does.
     binding("CHiredis", nil, apt: "libhiredis-dev"),
     Module(name: "CShim", layer: "Bindings", kind: .c, hasTests: false),
+    Module(name: "CHandshakeMemory", layer: "Bindings", kind: .c, hasTests: false),
 
     protocols("Wire"),
     protocols("JSON", ["Wire"]),
@@ -83,7 +84,7 @@ let modules: [Module] = [
 
     crypto("OpenSSL", ["COpenSSL", "Wire"]),
     crypto("Signatures", ["OpenSSL", "Wire", "JWT", "HTTP"]),
-    crypto("DTLS", ["COpenSSL", "OpenSSL", "Wire"]),
+    crypto("DTLS", ["COpenSSL", "CHandshakeMemory", "OpenSSL", "Wire"]),
     crypto("SRTP", ["COpenSSL", "CSRTP", "Wire"]),
     crypto("STUN", ["CNice", "Wire"]),
 

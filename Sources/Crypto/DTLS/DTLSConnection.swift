@@ -33,6 +33,7 @@ public import Wire
     private let context: DTLSContext
     private let expected: [CertificateFingerprint]
     private let ssl: OpaquePointer
+    private var handshakeMemory = HandshakeMemory()
     private var state = State.handshaking
     private var hasWrongFingerprint = false
     private let role: Role
@@ -100,7 +101,8 @@ public import Wire
         guard state == .handshaking else { return }
         isRepeating = true
         ERR_clear_error()
-        if unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 { throw fail() }
+        let result = handshakeMemory.during { unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) }
+        if result < 0 { throw fail() }
     }
 
     /// Ends the association: close_notify stands in `outgoing` when there was one.
@@ -125,7 +127,7 @@ public import Wire
 
     private func proceed() throws(DTLSError) -> Event {
         ERR_clear_error()
-        let result = unsafe SSL_do_handshake(ssl)
+        let result = handshakeMemory.during { unsafe SSL_do_handshake(ssl) }
         if result == 1 { return try complete() }
         switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .none
@@ -146,6 +148,7 @@ public import Wire
             unsafe SSL_export_keying_material(ssl, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1
         else { throw .unavailable }
         unsafe SSL_free_buffers(ssl)
+        handshakeMemory.giveBack()
         return .completed(profile: UInt16(profile), exported: Secret(exported))
     }
 
