@@ -60,8 +60,11 @@ extension Interop {
             let encoders = try publishers.map {
                 try publish($0, at: platform.nodes[1])
             }
-            expect("both live", within: .seconds(60)) { platform.nodes[1].count(of: "rtmp_publish_granted") == 2 }
-            letPass(.seconds(1))
+            try expect("both have begun", within: .seconds(60)) {
+                try publishers.allSatisfy {
+                    try told(platform, $0).participants[$0.rtmpParticipantId]?.count("PUBLISH_STARTED") == 1
+                }
+            }
             platform.nodes[1].kill()
             let died = ContinuousClock.now
             try expect("they have left", within: .seconds(60)) {
