@@ -20,8 +20,6 @@ final class JanusDriver: RouterDriver {
         var mediaAddress: IPAddress?
         var trust: RouterTrust
         var apiSecret: Secret?
-        /// The plugin's `admin_key`, where it demands one for making mountpoints.
-        var adminKey: Secret?
         /// SRTP toward Janus: it knows AES-CM only.
         var isProtected = false
         /// Mountpoints of participants with layers have one port for each of three; viewers choose.
@@ -146,7 +144,6 @@ extension JanusDriver {
             "secret": .string(secret.revealText()), "is_private": false,
             "media": .array(announcement.kinds.map { kind in media(kind, of: announcement) }),
         ]
-        if let adminKey = configuration.adminKey { body["admin_key"] = .string(adminKey.revealText()) }
         if let keys {
             body["srtpsuite"] = 80
             body["srtpcrypto"] = .string(keys.crypto.inlineKey.revealText())
