@@ -48,7 +48,7 @@ struct RouterConformanceTests {
             http: RouterHTTPClient(HTTPClient(loop: loop), router: "r"))
         let isConformant = try check.run()
         #expect(check.findings.filter { !$0.isMet }.isEmpty)
-        #expect(isConformant && check.findings.count == 17)
+        #expect(isConformant && check.findings.count == 18)
     }
 
     @Test func `a router that takes a layer paused is not asked for reports about it`() throws {

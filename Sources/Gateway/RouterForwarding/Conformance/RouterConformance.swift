@@ -222,6 +222,8 @@ extension RouterConformance {
         note(3, "PATCH of a lower generation is refused with 409", patched?.status == 409, patched)
         let deleted = ask("DELETE", location + "?generation=\(held - 1)&reason=unpublished")
         note(3, "DELETE of a lower generation is refused with 409", deleted?.status == 409, deleted)
+        announcement.generation = held
+        _ = announced(3, "POST of the same generation replaces the participant")
         announcement.generation = held + 1
         _ = announced(3, "POST of a higher generation replaces the participant")
     }
