@@ -147,10 +147,10 @@ struct ContractSessionTests {
         let unit: [UInt8] = [0, 0, 0, UInt8(slice.count)] + slice
         var found = NALUnitList()
         for index in 0..<100 {
-            let time = Duration.milliseconds(33 * index)
+            let time = Int64(33 * index)
             let refusal = unit.withUnsafeBytes {
                 found.find(inAccessUnit: $0, lengthSize: 4)
-                return session.accessUnit(found, mediaTime: time, arrival: moment(1) + time)
+                return session.accessUnit(found, timestamp: time * 90, arrival: moment(1) + .milliseconds(time))
             }
             #expect(refusal == nil)
         }

@@ -145,7 +145,8 @@ struct ContractStandingTests {
         unit.withUnsafeBytes {
             found.find(inAccessUnit: $0, lengthSize: 4)
             for time in 1...2 {
-                _ = session.accessUnit(found, mediaTime: .seconds(time), arrival: .init(nanoseconds: Int64(time) * 1_000_000_000))
+                _ = session.accessUnit(
+                    found, timestamp: Int64(time) * 90_000, arrival: .init(nanoseconds: Int64(time) * 1_000_000_000))
             }
         }
         #expect(session.standing.encoder.rendered == 0)

@@ -327,12 +327,12 @@ final class FakeInspector: MediaInspector {
         return nil
     }
     func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? { nil }
-    func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    func accessUnit(_ found: NALUnitList, layer: UInt8, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         layers.insert(layer)
         units += found.units.map { Array($0) }
         return refusal
     }
-    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
+    func audioFrame(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         audioByteCounts.append(byteCount)
         return refusal
     }

@@ -35,4 +35,14 @@ struct RTPTimestampTests {
         #expect(UInt32(truncatingIfNeeded: time) == stamp)
         #expect(timestamps.unwrap(stamp &+ 3_000) == time + 3_000, "and goes on from there")
     }
+
+    @Test(arguments: [ClockRate.video, ClockRate.audio])
+    func `ticks survive the way to nanoseconds and back`(at rate: Int64) {
+        for ticks in [0, 1, 2, 7, 1_001, 89_999, 324_000_001, 1 << 45] as [Int64] {
+            for ticks in [ticks, -ticks] {
+                #expect(ClockRate.ticks(ofNanoseconds: ClockRate.nanoseconds(ofTicks: ticks, at: rate), at: rate) == ticks)
+            }
+        }
+        #expect(ClockRate.ticks(ofNanoseconds: 33_333_333, at: ClockRate.video) == 3_000, "the nearest, not the one before")
+    }
 }

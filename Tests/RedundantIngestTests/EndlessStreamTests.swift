@@ -40,7 +40,7 @@ struct EndlessStreamTests {
         /// - Returns: what ends it.
         mutating func bring(_ second: Int, at now: MonotonicTime) -> Refusal? {
             health.arrived(.video, Int64(second) * 1_000_000_000, at: now)
-            let refusal = contract.audioPayload(byteCount: 100, timestamp: Int64(second) * 48_000, arrival: now)
+            let refusal = contract.audioFrame(byteCount: 100, timestamp: Int64(second) * 48_000, arrival: now)
             return refusal ?? contract.timePassed(now)
         }
     }

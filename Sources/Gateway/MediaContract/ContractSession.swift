@@ -65,17 +65,10 @@ public final class ContractSession {
     }
 
     /// One access unit: what the walk over it found.
-    public func accessUnit(
-        _ found: NALUnitList, layer: UInt8 = 0, mediaTime: Duration, arrival: MonotonicTime
-    ) -> Refusal? {
-        let ticks = mediaTime.nanoseconds / 1_000 * 9 / 100  // 90 kHz
-        let moment = MediaMoment(mediaTime: ticks, arrival: arrival)
+    /// - Parameter timestamp: unwrapped, 90 kHz.
+    public func accessUnit(_ found: NALUnitList, layer: UInt8 = 0, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+        let moment = MediaMoment(mediaTime: timestamp, arrival: arrival)
         return look(at: arrival) { $0.accessUnit(found, layer: layer, at: moment) }
-    }
-
-    public func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal? {
-        let ticks = mediaTime.nanoseconds / 1_000 * 6 / 125  // 48 kHz
-        return look(at: arrival) { $0.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: ticks, arrival: arrival)) }
     }
 
     /// The transcoder cannot make Opus of what claims to be AAC-LC.
@@ -101,9 +94,11 @@ public final class ContractSession {
     /// The encoder does not send keyframes when asked.
     public func keyframesCannotBeRequested() { monitor.keyframesCannotBeRequested() }
 
-    /// One Opus packet.
+    // MARK: Both
+
+    /// One frame of AAC, or packet of Opus.
     /// - Parameter timestamp: unwrapped, 48 kHz.
-    public func audioPayload(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
+    public func audioFrame(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         look(at: arrival) { $0.audioFrame(byteCount: byteCount, at: MediaMoment(mediaTime: timestamp, arrival: arrival)) }
     }
 

@@ -132,13 +132,14 @@ final class AudioTrackFeed {
         }
         let arrival = message.arrival
         let mediaTime = publication.timeline.place(stamp, of: .audio, arrival: arrival)
-        if let refusal = inspector?.audioFrame(byteCount: frame.count, mediaTime: mediaTime, arrival: arrival) { return refusal }
+        let timestamp = mediaTime.timestamp(for: .audio)
+        if let refusal = inspector?.audioFrame(byteCount: frame.count, timestamp: timestamp, arrival: arrival) { return refusal }
         lastMediaTime = mediaTime
         message.counters.audioFrames += 1
         if isOpus {
-            unsafe passOpus(frame, mediaTime, &message)
+            unsafe passOpus(frame, at: timestamp, &message)
         } else {
-            unsafe stream?.submit(frame, mediaTime: mediaTime.timestamp(for: .audio))
+            unsafe stream?.submit(frame, mediaTime: timestamp)
             unsafe publication.forwardSourceAudio(frame, at: mediaTime, arrival: arrival)
         }
         return nil
@@ -151,12 +152,12 @@ final class AudioTrackFeed {
         return unsafe frame.elementsEqual(config.bytes)
     }
 
-    private func passOpus(_ packet: UnsafeRawBufferPointer, _ mediaTime: Duration, _ message: inout MediaMessage) {
+    private func passOpus(_ packet: UnsafeRawBufferPointer, at timestamp: Int64, _ message: inout MediaMessage) {
         guard let samples = try? unsafe TOC.sampleCount(of: packet) else {
             message.counters.malformed += 1
             return
         }
-        var start = mediaTime.timestamp(for: .audio)
+        var start = timestamp
         // Stamps are whole milliseconds, Opus frames need not be: one this near to the end of the last begins there.
         if let end = opusEnd, (start &- end).magnitude <= AudioFrameWriter.continuityTolerance { start = end }
         opusEnd = start &+ Int64(samples)

@@ -7,7 +7,7 @@ import Wire
 /// Where the media contract looks at one publish (docs/design.md 8). Confined to the publish's worker.
 ///
 /// Each call may answer with the refusal that ends the publish; nil lets it go on. Bytes are valid until the call returns.
-/// Media times are the timeline's.
+/// Timestamps are the timeline's media times, in unwrapped ticks of the track's clock.
 protocol MediaInspector: AnyObject {
     /// Video alone or audio alone is no publish. May change while the publish lives.
     var needsBothTracks: Bool { get }
@@ -22,8 +22,8 @@ protocol MediaInspector: AnyObject {
     func audioConfigured(_ configuration: AudioSpecificConfig, arrival: MonotonicTime) -> Refusal?
     func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal?
     /// What was found in one access unit of a layer, before that is forwarded.
-    func accessUnit(_ found: NALUnitList, layer: UInt8, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
-    func audioFrame(byteCount: Int, mediaTime: Duration, arrival: MonotonicTime) -> Refusal?
+    func accessUnit(_ found: NALUnitList, layer: UInt8, timestamp: Int64, arrival: MonotonicTime) -> Refusal?
+    func audioFrame(byteCount: Int, timestamp: Int64, arrival: MonotonicTime) -> Refusal?
     /// Frames of an admitted codec turned out not to be decodable.
     func audioNotDecodable(arrival: MonotonicTime) -> Refusal?
     /// Video has come of which nothing can be read: from the first time on tracks are missing.

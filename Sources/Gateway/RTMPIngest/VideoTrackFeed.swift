@@ -96,7 +96,8 @@ final class VideoTrackFeed {
         let arrival = message.arrival
         let placed = publication.timeline.place(message.stamp(of: tag), of: writer.track, arrival: arrival)
         let mediaTime = placed + .milliseconds(Int64(tag.compositionTime))
-        let refusal = inspector?.accessUnit(found, layer: writer.track.layer, mediaTime: placed, arrival: arrival)
+        let timestamp = placed.timestamp(for: .video)
+        let refusal = inspector?.accessUnit(found, layer: writer.track.layer, timestamp: timestamp, arrival: arrival)
         if let refusal { return refusal }
         let part = parts.part(found, at: mediaTime)
         // An IDR slice makes the keyframe, whatever the FLV frame type claims.

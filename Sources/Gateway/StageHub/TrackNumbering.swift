@@ -1,3 +1,4 @@
+import RTP
 public import Wire
 
 /// A track's numbers toward one receiver: the publisher's plus constants, so that gaps stay gaps (docs/design.md 6.2).
@@ -101,7 +102,7 @@ public struct TrackNumbering {
         }
         (firstSent, hasChanged) = (newest.output + 1, true)
         sequenceConstant = newest.output + 1 &- sequenceNumber
-        let passed = max(1, Int64((arrival - newest.arrival).inSeconds * Double(clockRate)))
+        let passed = max(1, ClockRate.ticks(ofNanoseconds: (arrival - newest.arrival).nanoseconds, at: clockRate))
         let carriedOver = shift.map { timestamp &+ $0 &+ timestampConstant } ?? newest.timestamp &+ passed
         timestampConstant = max(carriedOver, newest.timestamp &+ 1) &- timestamp
     }

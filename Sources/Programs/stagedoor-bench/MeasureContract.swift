@@ -84,7 +84,7 @@ struct MeasureContract: ParsableCommand {
                             timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 90), arrival: arrival)
                     }
                 case .audio:
-                    session.audioPayload(
+                    session.audioFrame(
                         byteCount: packet.payload.count,
                         timestamp: Int64(packet.timestamp) + Int64(round * clip.duration * 48), arrival: arrival)
                 }
@@ -98,15 +98,15 @@ struct MeasureContract: ParsableCommand {
         var found = NALUnitList()
         for tag in file.tags where tag.kind != .script {
             let arrival = arrival(round: round, file.duration, Int64(tag.timestamp) * 1_000_000)
-            let mediaTime = Duration.milliseconds(round * file.duration + tag.timestamp)
+            let milliseconds = Int64(round * file.duration + tag.timestamp)
             let refusal =
                 switch tag.kind {
-                case .audio: session.audioFrame(byteCount: tag.body.count, mediaTime: mediaTime, arrival: arrival)
-                case .video where tag.isSequenceHeader: configure(session, tag, mediaTime, arrival)
+                case .audio: session.audioFrame(byteCount: tag.body.count, timestamp: milliseconds * 48, arrival: arrival)
+                case .video where tag.isSequenceHeader: configure(session, tag, milliseconds, arrival)
                 default:
                     unsafe tag.body.withUnsafeBytes {
                         unsafe found.find(inAccessUnit: UnsafeRawBufferPointer(rebasing: $0.dropFirst(5)), lengthSize: 4)
-                        return session.accessUnit(found, mediaTime: mediaTime, arrival: arrival)
+                        return session.accessUnit(found, timestamp: milliseconds * 90, arrival: arrival)
                     }
                 }
             if refusal != nil { return false }
@@ -116,9 +116,9 @@ struct MeasureContract: ParsableCommand {
 
     /// Parameter sets come once, as encoders send them.
     private static func configure(
-        _ session: ContractSession, _ tag: FLVFile.Tag, _ mediaTime: Duration, _ arrival: MonotonicTime
+        _ session: ContractSession, _ tag: FLVFile.Tag, _ milliseconds: Int64, _ arrival: MonotonicTime
     ) -> Refusal? {
-        guard mediaTime < .seconds(1),
+        guard milliseconds < 1_000,
             let record = try? unsafe AVCDecoderConfigurationRecord(parsing: Array(tag.body.dropFirst(5)).span.bytes)
         else { return nil }
         let sets = record.sequenceParameterSets + record.pictureParameterSets

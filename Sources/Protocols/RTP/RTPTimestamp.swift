@@ -31,4 +31,20 @@ public enum ClockRate {
     public static let video: Int64 = 90_000
     /// RFC 7587 §4.1: Opus always runs on 48,000.
     public static let audio: Int64 = 48_000
+
+    /// The nearest tick: ticks survive the way to nanoseconds and back.
+    @inlinable
+    public static func ticks(ofNanoseconds nanoseconds: Int64, at rate: Int64) -> Int64 {
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000
+        return seconds * rate + (rest * rate + half) / 1_000_000_000
+    }
+
+    /// Whole nanoseconds, the fraction cut off. Split so that no product overflows: unwrapped timestamps of hostile publishers
+    /// may be large.
+    @inlinable
+    public static func nanoseconds(ofTicks ticks: Int64, at rate: Int64) -> Int64 {
+        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: rate)
+        return seconds &* 1_000_000_000 &+ rest * 1_000_000_000 / rate
+    }
 }

@@ -143,10 +143,8 @@ struct SubscriberTrack {
     /// - Returns: false while nothing was sent or the timeline is not known.
     mutating func writeReport(at now: MonotonicTime, wall: WallTime, into writer: inout ByteWriter) -> Bool {
         guard packetCount > 0, let clock else { return false }
-        let elapsed = (now - clock.time).nanoseconds
-        let (seconds, rest) = elapsed.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let rate = numbering.clockRate
-        let timestamp = clock.timestamp &+ seconds * rate &+ rest * rate / 1_000_000_000 &+ numbering.timestampConstant
+        let elapsed = ClockRate.ticks(ofNanoseconds: (now - clock.time).nanoseconds, at: numbering.clockRate)
+        let timestamp = clock.timestamp &+ elapsed &+ numbering.timestampConstant
         SenderReport(
             ssrc: ssrc, ntp: wall.ntp, rtpTimestamp: UInt32(truncatingIfNeeded: timestamp), packetCount: packetCount,
             octetCount: octetCount

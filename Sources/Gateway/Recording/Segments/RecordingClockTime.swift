@@ -1,3 +1,4 @@
+import RTP
 import Wire
 
 /// A moment of one of a recording's two clocks. Both count ticks of 90 kHz, as the video's RTP time does; moments of one differ
@@ -32,8 +33,8 @@ struct FileTime: RecordingClockTime {
 }
 
 extension Duration {
-    static func ticks(_ count: Int64) -> Duration { .nanoseconds(count * 100_000 / 9) }
+    static func ticks(_ count: Int64) -> Duration { .nanoseconds(ClockRate.nanoseconds(ofTicks: count, at: ClockRate.video)) }
 
-    /// Whole ticks. Split so that no product overflows: media times may be any number.
-    var ticks: Int64 { nanoseconds / 100_000 * 9 + nanoseconds % 100_000 * 9 / 100_000 }
+    /// The nearest tick, as pictures' RTP times are made of media times.
+    var ticks: Int64 { ClockRate.ticks(ofNanoseconds: nanoseconds, at: ClockRate.video) }
 }

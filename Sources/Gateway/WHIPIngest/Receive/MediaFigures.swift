@@ -63,7 +63,7 @@ extension MediaFigures.Track {
         received += source.statistics.received
         lost += source.losses.lost
         recovered += source.losses.recovered
-        jitter = max(jitter, .nanoseconds(Int64(source.statistics.jitter) * 1_000_000_000 / source.track.clockRate))
+        jitter = max(jitter, .nanoseconds(source.track.nanoseconds(ofTimestamp: Int64(source.statistics.jitter))))
     }
 }
 

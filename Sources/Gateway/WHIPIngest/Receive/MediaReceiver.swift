@@ -115,7 +115,7 @@ final class MediaReceiver {
         _ packet: MediaPacket, of track: TrackID, by inspector: ContractSession, at now: MonotonicTime
     ) -> Refusal? {
         guard track.kind == .video else {
-            return inspector.audioPayload(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: now)
+            return inspector.audioFrame(byteCount: packet.payloadByteCount, timestamp: packet.timestamp, arrival: now)
         }
         return inspector.videoPayload(
             reception.found, layer: track.layer, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, arrival: now)

@@ -1,4 +1,5 @@
 import RTCP
+import RTP
 import Wire
 
 /// What a receiver report tells of one source (RFC 3550 §6.4.1, A.3, A.8).
@@ -30,9 +31,7 @@ struct SourceStatistics {
         highest = max(highest, sequenceNumber)
         received += 1
         guard !isRepetition else { return }
-        // The arrival in the source's clock: seconds and rest apart, so that nothing overflows.
-        let (seconds, rest) = arrival.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let local = seconds &* clockRate &+ rest * clockRate / 1_000_000_000
+        let local = ClockRate.ticks(ofNanoseconds: arrival.nanoseconds, at: clockRate)
         let now = Int64(UInt32(truncatingIfNeeded: local) &- timestamp)
         if let transit {
             let difference = abs(Int64(Int32(truncatingIfNeeded: now - transit)))
