@@ -32,24 +32,12 @@ public final class Recordings: Sendable {
         let (thumbnailer, latest) = (try Thumbnailer(metrics: registry), thumbnails)
         self.thumbnailer = thumbnailer
         let metrics = RecordingMetrics(registry)
-        let loop = try EventLoop()
-        var answer: Result<MailboxSender<RecordingMessage>, RecordingStartError>?
-        let mailbox = try Mailbox<Result<MailboxSender<RecordingMessage>, RecordingStartError>>(loop: loop) { answer = $0 }
-        let reply = mailbox.sender
-        thread = try WorkerThread.start(name: "recorder") {
-            do {
-                let thread = try RecordingThread(
-                    spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics,
-                    thumbnailer: thumbnailer, latest: latest, transcoding: transcoding)
-                guard let sender = thread.sender else { return }
-                reply.send(.success(sender))
-                thread.run()
-            } catch {
-                reply.send(.failure(RecordingStartError(description: "\(error)")))
-            }
+        (thread, sender) = try WorkerThread.startServing(name: "recorder") {
+            let thread = try RecordingThread(
+                spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics,
+                thumbnailer: thumbnailer, latest: latest, transcoding: transcoding)
+            return (thread.sender, thread.run)
         }
-        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
-        sender = try answer!.get()  // the loop above ends with it
     }
 
     /// A publish is live: it is recorded if the director has a plan for it. On the publication's worker.
@@ -70,10 +58,4 @@ public final class Recordings: Sendable {
         thread.join()
         thumbnailer.stop()
     }
-}
-
-/// Why the recorder does not start.
-public struct RecordingStartError: Error, Sendable, CustomStringConvertible {
-    /// A sentence for the operator.
-    public var description: String
 }

@@ -1,4 +1,4 @@
-public import EventLoop
+import EventLoop
 public import GatewayMetrics
 import Synchronization
 
@@ -22,23 +22,12 @@ public final class Thumbnailer: Sendable {
     private let metrics: ThumbnailMetrics
 
     /// - Throws: when the system gives no more threads or descriptors.
-    public init(metrics registry: MetricsRegistry) throws(SystemError) {
+    public init(metrics registry: MetricsRegistry) throws {
         let metrics = ThumbnailMetrics(registry)
-        let loop = try EventLoop()
-        var answer: Result<MailboxSender<Message>, SystemError>?
-        let mailbox = try Mailbox<Result<MailboxSender<Message>, SystemError>>(loop: loop) { answer = $0 }
-        let (reply, waiting) = (mailbox.sender, waiting)
-        thread = try WorkerThread.start(name: "thumbnails") {
-            do throws(SystemError) {
-                let thread = try ThumbnailThread(waiting, metrics)
-                reply.send(.success(thread.sender))
-                thread.run()
-            } catch {
-                reply.send(.failure(error))
-            }
+        (thread, sender) = try WorkerThread.startServing(name: "thumbnails") { [waiting] in
+            let thread = try ThumbnailThread(waiting, metrics)
+            return (thread.sender, thread.run)
         }
-        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
-        sender = try answer!.get()  // the loop above ends with it
         self.metrics = metrics
     }
 

@@ -1,4 +1,4 @@
-public import EventLoop
+import EventLoop
 import Settings
 import Synchronization
 
@@ -20,10 +20,15 @@ public final class TranscodingPool: Sendable {
 
     /// - Parameter threadCount: at least 1.
     /// - Throws: when the kernel gives no more threads or descriptors.
-    public init(threadCount: Int) throws(SystemError) {
-        let started = try StartedThreads(count: max(1, threadCount))
-        (threads, senders) = (started.threads, started.senders)
-        loads = Lock(Array(repeating: 0, count: started.senders.count))
+    public init(threadCount: Int) throws {
+        let started = try (0..<max(1, threadCount)).map { index in
+            try WorkerThread.startServing(name: "transcode-\(index)") {
+                let thread = try TranscodingThread(index: index)
+                return (thread.sender, thread.run)
+            }
+        }
+        (threads, senders) = (started.map(\.thread), started.map(\.sender))
+        loads = Lock(Array(repeating: 0, count: started.count))
     }
 
     /// Frames that were not transcoded: a thread was half a second behind, or they came faster than they can be heard.
@@ -55,37 +60,6 @@ public final class TranscodingPool: Sendable {
     func streamClosed(on thread: Int) { loads.withLock { $0[thread] -= 1 } }
 
     private static let toleratedSurplus = 2
-}
-
-/// Starts the threads and waits until each has sent its mailbox's sender.
-private struct StartedThreads {
-    typealias Sender = MailboxSender<TranscodingPool.Message>
-    private(set) var threads: [WorkerThread] = []
-    private(set) var senders: [Sender] = []
-
-    init(count: Int) throws(SystemError) {
-        let loop = try EventLoop()
-        var answers: [Int: Result<Sender, SystemError>] = [:]
-        let mailbox = try Mailbox<(Int, Result<Sender, SystemError>)>(loop: loop) { answers[$0.0] = $0.1 }
-        let answer = mailbox.sender
-        for index in 0..<count {
-            threads.append(
-                try WorkerThread.start(name: "transcode-\(index)") {
-                    do throws(SystemError) {
-                        let thread = try TranscodingThread(index: index)
-                        answer.send((index, .success(thread.sender)))
-                        thread.run()
-                    } catch {
-                        answer.send((index, .failure(error)))
-                    }
-                })
-        }
-        while answers.count < count { _ = loop.run(until: { answers.count == count }, within: .seconds(1)) }
-        for index in 0..<count {
-            guard let answer = answers[index] else { continue }
-            senders.append(try answer.get())
-        }
-    }
 }
 
 /// One transcoding thread: its loop, its mailbox, and the sessions that live on it.

@@ -38,6 +38,35 @@ public final class WorkerThread: Sendable {
     }
 }
 
+extension WorkerThread {
+    /// Starts a thread that serves others by a mailbox, and waits until they can reach it.
+    ///
+    ///     (thread, sender) = try WorkerThread.startServing(name: "thumbnails") {
+    ///         let thread = try ThumbnailThread()
+    ///         return (thread.sender, thread.run)
+    ///     }
+    /// - Parameter prepare: makes, on the new thread, what lives there; the thread then does what it returns.
+    /// - Throws: what `prepare` throws, or when the system gives no more threads or descriptors.
+    public static func startServing<Message: Sendable>(
+        name: String, _ prepare: @escaping @Sendable () throws -> (MailboxSender<Message>, () -> Void)
+    ) throws -> (thread: WorkerThread, sender: MailboxSender<Message>) {
+        let loop = try EventLoop()
+        var answer: Result<MailboxSender<Message>, any Error>?
+        let mailbox = try Mailbox<Result<MailboxSender<Message>, any Error>>(loop: loop) { answer = $0 }
+        let thread = try start(name: name) { [reply = mailbox.sender] in
+            do {
+                let (sender, run) = try prepare()
+                reply.send(.success(sender))
+                run()
+            } catch {
+                reply.send(.failure(error))
+            }
+        }
+        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
+        return (thread, try answer!.get())  // the loop above ends with it
+    }
+}
+
 private final class ThreadStart: Sendable {
     let name: String
     let body: @Sendable () -> Void

@@ -9,7 +9,7 @@ final class Arrivals {
         let resumption: Resumption
         let register: any RecordingRegister
         /// Of the writer's thread: what the register says comes to `decide` by it.
-        let sender: MailboxSender<RecordingMessage>?
+        let sender: MailboxSender<RecordingMessage>
         let since: MonotonicTime
         /// What the register said when this node wrote that it takes the recording over.
         var taken: [JournalEntry]?
@@ -22,7 +22,7 @@ final class Arrivals {
 
     init(loop: EventLoop) { self.loop = loop }
 
-    func add(_ publish: RecordedPublish, _ register: any RecordingRegister, _ sender: MailboxSender<RecordingMessage>?) {
+    func add(_ publish: RecordedPublish, _ register: any RecordingRegister, _ sender: MailboxSender<RecordingMessage>) {
         let id = ObjectIdentifier(publish.feed)
         arrivals[id] = Arrival(
             publish: publish, resumption: Resumption(participant: publish.participant, plan: publish.plan, node: register.node),
@@ -33,7 +33,7 @@ final class Arrivals {
     private func ask(for id: ObjectIdentifier) {
         guard let arrival = arrivals[id] else { return }
         arrival.register.read(arrival.publish.participant, prefix: nil) { [sender = arrival.sender] in
-            sender?.send(.resumption(of: id, $0))
+            sender.send(.resumption(of: id, $0))
         }
     }
 

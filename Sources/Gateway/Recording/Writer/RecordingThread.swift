@@ -48,7 +48,9 @@ final class RecordingThread {
             then: { [unowned self] in if !recordings.isEmpty { keepLooking() } })
     }
 
-    var sender: MailboxSender<RecordingMessage>? { mailbox?.sender }
+    var sender: MailboxSender<RecordingMessage> {
+        mailbox!.sender  // set by init and kept
+    }
 
     func run() {
         recovery?.begin(spool.folders)
@@ -137,16 +139,16 @@ final class RecordingThread {
             clocks: { (EventLoop.monotonicNow(), EventLoop.wallNow()) },
             makeAnswer: { [sender] recording in
                 let id = ObjectIdentifier(recording)
-                return { result in sender?.send(.answered(id, result)) }
+                return { result in sender.send(.answered(id, result)) }
             },
             makePicture: { [sender, thumbnailer] recording, unit in
                 let id = ObjectIdentifier(recording)
-                return thumbnailer.make(unit) { jpeg in sender?.send(.pictured(id, jpeg)) }
+                return thumbnailer.make(unit) { jpeg in sender.send(.pictured(id, jpeg)) }
             },
             latest: latest, gaps: gaps,
             askRegister: { [sender, director] recording in
                 let (id, header) = (ObjectIdentifier(recording), recording.header)
-                director.register?.read(header.participant, prefix: header.prefix) { sender?.send(.registerRead(id, $0)) }
+                director.register?.read(header.participant, prefix: header.prefix) { sender.send(.registerRead(id, $0)) }
             }, transcoder: transcoder)
     }
 

@@ -80,7 +80,7 @@ public struct DescriptionFiles: Sendable {
 public final class DescriptionWriter: Sendable {
     /// Nil for one to remove.
     private let waiting = Lock<[ParticipantKey: String?]>([:])
-    private let sender = Lock<Result<MailboxSender<Void>, SystemError>?>(nil)
+    private let sender: MailboxSender<Void>
 
     /// - Parameters:
     ///   - directory: exists, mode 0700.
@@ -88,17 +88,10 @@ public final class DescriptionWriter: Sendable {
     /// - Throws: when the system gives no more threads or descriptors.
     public init(directory: String, retryInterval: Duration = .seconds(10)) throws {
         let files = DescriptionFiles(directory: directory)
-        _ = try WorkerThread.start(name: "descriptions") { [self] in
-            do throws(SystemError) {
-                let thread = try DescriptionThread(files, retryInterval) { [self] in takeWaiting() }
-                sender.withLock { $0 = .success(thread.sender) }
-                thread.run()
-            } catch {
-                sender.withLock { $0 = .failure(error) }
-            }
+        (_, sender) = try WorkerThread.startServing(name: "descriptions") { [waiting] in
+            let thread = try DescriptionThread(files, retryInterval, waiting)
+            return (thread.sender, thread.run)
         }
-        while sender.withLock({ $0 == nil }) { sched_yield() }
-        _ = try sender.withLock { $0 }?.get()
     }
 
     /// Takes a description to be written; never waits for the disk.
@@ -112,14 +105,7 @@ public final class DescriptionWriter: Sendable {
             defer { waiting.updateValue(sdp, forKey: participant) }
             return waiting.isEmpty
         }
-        if isFirst { (try? sender.withLock { $0 }?.get())?.send(()) }
-    }
-
-    private func takeWaiting() -> [ParticipantKey: String?] {
-        waiting.withLock { waiting in
-            defer { waiting = [:] }
-            return waiting
-        }
+        if isFirst { sender.send(()) }
     }
 }
 
@@ -127,7 +113,7 @@ public final class DescriptionWriter: Sendable {
 private final class DescriptionThread {
     private let files: DescriptionFiles
     private let retryInterval: Duration
-    private let take: () -> [ParticipantKey: String?]
+    private let waiting: Lock<[ParticipantKey: String?]>
     private let loop: EventLoop
     private var mailbox: Mailbox<Void>?
     /// What the disk did not take: receivers of those that are live know nothing else.
@@ -135,9 +121,9 @@ private final class DescriptionThread {
     private var retry: TimerWatch?
 
     init(
-        _ files: DescriptionFiles, _ retryInterval: Duration, take: @escaping () -> [ParticipantKey: String?]
+        _ files: DescriptionFiles, _ retryInterval: Duration, _ waiting: Lock<[ParticipantKey: String?]>
     ) throws(SystemError) {
-        (self.files, self.retryInterval, self.take) = (files, retryInterval, take)
+        (self.files, self.retryInterval, self.waiting) = (files, retryInterval, waiting)
         loop = try EventLoop()
         mailbox = try Mailbox(loop: loop) { [unowned self] _ in write() }
     }
@@ -149,7 +135,7 @@ private final class DescriptionThread {
     func run() { loop.run() }
 
     private func write() {
-        let (former, new) = (failed, take())
+        let (former, new) = (failed, takeWaiting())
         failed = [:]
         // First: the link may be another one's from now on.
         for (participant, sdp) in new where sdp == nil { files.remove(participant) }
@@ -165,6 +151,13 @@ private final class DescriptionThread {
         // Publishers come in groups: those of the next 10 ms share one wake-up.
         var time = timespec(tv_sec: 0, tv_nsec: 10_000_000)
         unsafe nanosleep(&time, nil)
+    }
+
+    private func takeWaiting() -> [ParticipantKey: String?] {
+        waiting.withLock { waiting in
+            defer { waiting = [:] }
+            return waiting
+        }
     }
 
     /// A disk may be full for a day of short publishes.
