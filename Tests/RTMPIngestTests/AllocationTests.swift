@@ -53,13 +53,13 @@ struct AllocationTests {
             for (index, frame) in frames.enumerated() {
                 let stamp = number * 1_000 + Int64(index) * 33
                 let arrival = MonotonicTime(nanoseconds: (5_000 + stamp) * 1_000_000)
-                frame.withUnsafeBytes { _ = pipeline.receiveVideo($0, timestamp: stamp, arrival: arrival) }
+                frame.withUnsafeBytes { _ = pipeline.receive($0, of: .video, timestamp: stamp, arrival: arrival) }
                 guard haveFurther else { continue }
-                further.withUnsafeBytes { _ = pipeline.receiveVideo($0, timestamp: stamp, arrival: arrival) }
+                further.withUnsafeBytes { _ = pipeline.receive($0, of: .video, timestamp: stamp, arrival: arrival) }
             }
         }
         PipelineTests.sequenceHeader.withUnsafeBytes {
-            _ = pipeline.receiveVideo($0, timestamp: 0, arrival: MonotonicTime(nanoseconds: 5_000_000_000))
+            _ = pipeline.receive($0, of: .video, timestamp: 0, arrival: MonotonicTime(nanoseconds: 5_000_000_000))
         }
         second(0)
         let before = sink.packetCount

@@ -84,11 +84,11 @@ struct DayLongTests {
         }
 
         private func video(_ message: [UInt8], at stamp: Int64) -> Refusal? {
-            message.withUnsafeBytes { pipeline.receiveVideo($0, timestamp: stamp, arrival: arrival(stamp)) }
+            message.withUnsafeBytes { pipeline.receive($0, of: .video, timestamp: stamp, arrival: arrival(stamp)) }
         }
 
         private func audio(_ message: [UInt8], at stamp: Int64) -> Refusal? {
-            message.withUnsafeBytes { pipeline.receiveAudio($0, timestamp: stamp, arrival: arrival(stamp)) }
+            message.withUnsafeBytes { pipeline.receive($0, of: .audio, timestamp: stamp, arrival: arrival(stamp)) }
         }
 
         private static func tag(_ unit: [UInt8], isKeyframe: Bool) -> [UInt8] {

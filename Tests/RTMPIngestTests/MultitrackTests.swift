@@ -43,7 +43,7 @@ struct MultitrackTests {
 
         @discardableResult
         func video(_ bytes: [UInt8], at timestamp: Int64 = 0) -> Refusal? {
-            bytes.withUnsafeBytes { pipeline.receiveVideo($0, timestamp: timestamp, arrival: time(timestamp)) }
+            bytes.withUnsafeBytes { pipeline.receive($0, of: .video, timestamp: timestamp, arrival: time(timestamp)) }
         }
 
         @discardableResult
@@ -247,7 +247,7 @@ struct MultitrackTests {
         let opus = Array("Opus".utf8)
         let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
         func audio(_ bytes: [UInt8], at timestamp: Int64) {
-            bytes.withUnsafeBytes { _ = rig.pipeline.receiveAudio($0, timestamp: timestamp, arrival: rig.time(timestamp)) }
+            bytes.withUnsafeBytes { _ = rig.pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: rig.time(timestamp)) }
         }
         audio([0x90] + opus + head, at: 0)
         audio([0x95, 0x00] + Array("mp4a".utf8) + [1, 0x11, 0x90], at: 0)
@@ -299,7 +299,7 @@ struct MultitrackTests {
         let opus = Array("Opus".utf8)
         let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
         func audio(_ bytes: [UInt8], at timestamp: Int64) {
-            bytes.withUnsafeBytes { _ = rig.pipeline.receiveAudio($0, timestamp: timestamp, arrival: rig.time(timestamp)) }
+            bytes.withUnsafeBytes { _ = rig.pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: rig.time(timestamp)) }
         }
         for track in [4, 3] as [UInt8] { audio([0x95, 0x00] + opus + [track] + head, at: 0) }
         for time in stride(from: Int64(0), to: 4_000, by: 100) {

@@ -41,12 +41,12 @@ struct PipelineTests {
 
         @discardableResult
         func video(_ bytes: [UInt8], at timestamp: Int64 = 0) -> Refusal? {
-            bytes.withUnsafeBytes { pipeline.receiveVideo($0, timestamp: timestamp, arrival: time(timestamp)) }
+            bytes.withUnsafeBytes { pipeline.receive($0, of: .video, timestamp: timestamp, arrival: time(timestamp)) }
         }
 
         @discardableResult
         func audio(_ bytes: [UInt8], at timestamp: Int64 = 0) -> Refusal? {
-            bytes.withUnsafeBytes { pipeline.receiveAudio($0, timestamp: timestamp, arrival: time(timestamp)) }
+            bytes.withUnsafeBytes { pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: time(timestamp)) }
         }
 
         func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: (milliseconds + 5_000) * 1_000_000) }
@@ -90,7 +90,7 @@ struct PipelineTests {
         rig.video(Self.sequenceHeader)
         for frame in 0..<400 as Range<Int64> {
             let arrival = rig.time(frame * 250)
-            Self.slice.withUnsafeBytes { _ = rig.pipeline.receiveVideo($0, timestamp: frame * 200, arrival: arrival) }
+            Self.slice.withUnsafeBytes { _ = rig.pipeline.receive($0, of: .video, timestamp: frame * 200, arrival: arrival) }
             if frame % 4 == 0 { _ = rig.pipeline.timePassed(arrival) }
         }
         #expect(told.count == 3 && told.first.map { $0.milliseconds / 1_000 } == 4, "\(told)")

@@ -187,10 +187,7 @@ final class RTMPConnection {
         guard let publish, let live = publish.live else { return }
         let now = loop.now
         live.lastMedia = now
-        let refusal =
-            unsafe kind == .video
-            ? live.pipeline.receiveVideo(media.payload, timestamp: media.timestamp, arrival: now)
-            : live.pipeline.receiveAudio(media.payload, timestamp: media.timestamp, arrival: now)
+        let refusal = unsafe live.pipeline.receive(media.payload, of: kind, timestamp: media.timestamp, arrival: now)
         if let refusal { publish.refuse(refusal) }
     }
 

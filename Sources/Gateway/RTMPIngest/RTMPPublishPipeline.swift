@@ -27,9 +27,8 @@ final class RTMPPublishPipeline {
     private var furthestVideo: Duration?
     private var furthestAudio: Duration?
     private var gate: PublishGate
-    private var hasStarted = false
-    private var hasUnreadableVideo = false
-    private var hasUnreadableAudio = false
+    /// Of which something came that cannot be read.
+    private var unreadable: Set<MediaKind> = []
     private var metadata: StreamMetadata?
     private var passedOver = PassedOverTracks()
     private var toldPassedOver: MonotonicTime?
@@ -48,40 +47,23 @@ final class RTMPPublishPipeline {
         audio = AudioTracks(publication: publication, inspector: inspector, transcoder: transcoder, now: now)
     }
 
+    /// Takes one message of video or audio.
     /// - Parameter timestamp: unwrapped milliseconds.
     /// - Returns: what ends the publish.
-    func receiveVideo(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
-        let refusal = video.receive(&message)
-        let isFrame = message.counters.videoFrames > counters.videoFrames
-        if message.counters.unreadable > counters.unreadable { hasUnreadableVideo = true }
+    func receive(
+        _ payload: UnsafeRawBufferPointer, of kind: MediaKind, timestamp: Int64, arrival: MonotonicTime
+    ) -> Refusal? {
+        var message = unsafe MediaMessage(payload: payload, timestamp: timestamp, arrival: arrival, counters: counters)
+        let (isVideo, before) = (kind == .video, counters)
+        let refusal = isVideo ? video.receive(&message) : audio.receive(&message)
         counters = message.counters
-        guard isFrame, let time = video.lastMediaTime else { return refusal }
-        if !hasStarted {
-            let ticks = time.timestamp(for: .video)
-            if gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: ticks) != nil { start() }
-        }
-        if furthestVideo.map({ time > $0 }) ?? true {
-            furthestVideo = time
-            onProgress?(arrival)
-        }
-        return refusal
-    }
-
-    /// - Parameter timestamp: unwrapped milliseconds.
-    /// - Returns: what ends the publish.
-    func receiveAudio(_ message: UnsafeRawBufferPointer, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
-        var message = unsafe MediaMessage(payload: message, timestamp: timestamp, arrival: arrival, counters: counters)
-        let refusal = audio.receive(&message)
-        let isFrame = message.counters.audioFrames > counters.audioFrames
-        if message.counters.unreadable > counters.unreadable { hasUnreadableAudio = true }
-        counters = message.counters
-        guard isFrame, let time = audio.lastMediaTime else { return refusal }
-        if !hasStarted, gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil { start() }
-        if furthestAudio.map({ time > $0 }) ?? true {
-            furthestAudio = time
-            onProgress?(arrival)
-        }
+        if counters.unreadable > before.unreadable { unreadable.insert(kind) }
+        let time = isVideo ? video.lastMediaTime : audio.lastMediaTime
+        guard counters.frames > before.frames, let time else { return refusal }
+        if !gate.isOpen, opensGate(kind, at: time) { onStart?() }
+        guard (isVideo ? furthestVideo : furthestAudio).map({ time > $0 }) ?? true else { return refusal }
+        if isVideo { furthestVideo = time } else { furthestAudio = time }
+        onProgress?(arrival)
         return refusal
     }
 
@@ -90,9 +72,11 @@ final class RTMPPublishPipeline {
         if let announced = unsafe StreamMetadata(parsing: message.bytes) { metadata = announced }
     }
 
-    private func start() {
-        hasStarted = true
-        onStart?()
+    private func opensGate(_ kind: MediaKind, at time: Duration) -> Bool {
+        switch kind {
+        case .video: gate.videoForwarded(isDecodableIDR: video.lastWasKeyframe, mediaTime: time.timestamp(for: .video)) != nil
+        case .audio: gate.audioForwarded(mediaTime: time.timestamp(for: .audio)) != nil
+        }
     }
 
     /// To be called about once a second.
@@ -102,8 +86,8 @@ final class RTMPPublishPipeline {
         let refusal = video.secondPassed(at: now)
         if toldPassedOver.map({ now - $0 >= Self.passedOverInterval }) ?? true { tellPassedOver(at: now) }
         guard refusal == nil, let inspector else { return refusal }
-        if hasUnreadableVideo { inspector.unreadableVideo(arrival: now) }
-        if hasUnreadableAudio { inspector.unreadableAudio(arrival: now) }
+        if unreadable.contains(.video) { inspector.unreadableVideo(arrival: now) }
+        if unreadable.contains(.audio) { inspector.unreadableAudio(arrival: now) }
         let finding = inspector.timePassed(now)
         // It takes up new rules now.
         gate.needsBothTracks = inspector.needsBothTracks
@@ -154,6 +138,7 @@ struct PipelineCounters: Equatable, Sendable {
     var videoFrames = 0
     var audioFrames = 0
 
+    var frames: Int { videoFrames + audioFrames }
     /// Messages of which nothing, or not all, can be read.
     var unreadable: Int { malformed + unconfigured }
 }
