@@ -25,7 +25,7 @@ struct WHEPPredecessorTests {
 
     @Test func `are answered there, as if they had come there`() throws {
         #expect(try answer("DELETE").hasPrefix("HTTP/1.1 404 "), "there is none before us")
-        new.follow(old)
+        new.predecessor = old
         for method in ["GET", "HEAD"] { #expect(try answer(method, "/layer").hasPrefix("HTTP/1.1 200 ")) }
         #expect(try answer("POST", "/layer", body: "[]").hasPrefix("HTTP/1.1 422 "))
         #expect(try answer("DELETE").hasPrefix("HTTP/1.1 200 "))
@@ -34,7 +34,7 @@ struct WHEPPredecessorTests {
     }
 
     @Test func `go no further than the door, when they are strangers'`() throws {
-        new.follow(old)
+        new.predecessor = old
         #expect(try answer("DELETE", token: nil).hasPrefix("HTTP/1.1 401 "))
         #expect(try answer("DELETE", token: "bad").hasPrefix("HTTP/1.1 403 "))
         #expect(old.entry.transport.ownership != .ended && new.entry.transport.ownership != .ended)

@@ -15,6 +15,8 @@ import Wire
 final class WHEPSite {
     let loop: EventLoop
     let entry: SubscriberEntry
+    /// Where requests for the sessions of another process are answered.
+    var predecessor: WHEPSite?
     private var servers: [HTTPServer] = []
     private var endpoints: [WHEPEndpoint] = []
     private var addresses: [SocketAddress] = []
@@ -43,7 +45,9 @@ final class WHEPSite {
             maximumConnectionsPerAddress: 100)
         configuration.trustedProxies = [IPNetwork("127.0.0.0/8")!]
         for _ in 0..<2 {
-            let endpoint = try WHEPEndpoint(loop: loop, context: context)
+            let endpoint = try WHEPEndpoint(loop: loop, context: context) { [unowned self] request, respond in
+                predecessor?.endpoints[0].handle(request, respond: respond) ?? false
+            }
             let server = HTTPServer(loop: loop, configuration: configuration) { request, exchange in
                 if !endpoint.handle(request, exchange) { exchange.respond(HTTPResponse(.notFound)) }
             }
@@ -76,13 +80,6 @@ final class WHEPSite {
     }
 
     func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(60)) }
-
-    /// Has requests for the sessions of another process answered there.
-    func follow(_ predecessor: WHEPSite) {
-        for endpoint in endpoints {
-            endpoint.predecessor = { request, respond in predecessor.endpoints[0].handle(request, respond: respond) }
-        }
-    }
 
     /// The session's news.
     func tell(current: TrackID? = LayerChooserTests.low, _ layers: [VideoLayer]? = LayerChooserTests.three) {

@@ -12,9 +12,9 @@ struct ContractSessionTests {
 
     private func publish(
         _ stream: SyntheticStream, at context: ContractContext, from start: Double, pictures: Int = 90,
-        _ prepare: (ContractSession) -> Void = { _ in }
+        _ prepare: (ContractSession) -> Void = { _ in }, onWarning: @escaping (ContractWarning) -> Void = { _ in }
     ) -> (session: ContractSession, refusal: Refusal?) {
-        let session = ContractSession(context: context, ingest: .whip, publisher: publisher)
+        let session = ContractSession(context: context, ingest: .whip, publisher: publisher, onWarning: onWarning)
         prepare(session)
         for number in 0..<pictures {
             let time = start + Double(number) / 30
@@ -107,11 +107,12 @@ struct ContractSessionTests {
         var stream = SyntheticStream()
         stream.keyframeInterval = 250
         var warnings: [ContractWarning] = []
-        let asked = publish(stream, at: context, from: 10, pictures: 520) { $0.onWarning = { warnings.append($0) } }
+        let asked = publish(stream, at: context, from: 10, pictures: 520, onWarning: { warnings.append($0) })
         #expect(asked.refusal == nil && warnings.isEmpty, "who sends a keyframe when asked may take its time")
         let deaf = publish(stream, at: context, from: 10, pictures: 520) {
-            $0.onWarning = { warnings.append($0) }
             $0.keyframesCannotBeRequested()
+        } onWarning: {
+            warnings.append($0)
         }
         #expect(deaf.refusal == nil)
         let words = "keyframe every 8.3 s (at most 2): in OBS (Settings > Output, mode Advanced) set Keyframe Interval = 2 s."
@@ -140,9 +141,8 @@ struct ContractSessionTests {
         var rules = ContractSettings()
         rules[.bFrames] = .warn
         context.apply(rules)
-        let session = ContractSession(context: context, ingest: .rtmp, publisher: publisher)
         var warnings: [ContractWarning] = []
-        session.onWarning = { warnings.append($0) }
+        let session = ContractSession(context: context, ingest: .rtmp, publisher: publisher) { warnings.append($0) }
         let slice = SliceBuilder(type: 6).bytes
         let unit: [UInt8] = [0, 0, 0, UInt8(slice.count)] + slice
         var found = NALUnitList()

@@ -9,8 +9,6 @@ public import Wire
 /// Confined to the publish's worker. Every call answers the refusal that ends the publish, once; nil lets it go on. Bytes are
 /// read before the call returns. Media time is any that moves with the stream.
 public final class ContractSession {
-    /// Called for each warning, at most one a minute and rule: for the session's story, metrics, the event.
-    public var onWarning: ((ContractWarning) -> Void)?
     /// What ended the publish.
     public private(set) var faults: [ContractFault] = []
     /// What the publication calls its layers, by place; without a name a layer goes by its size.
@@ -23,14 +21,19 @@ public final class ContractSession {
 
     private let context: ContractContext
     private let publisher: ContractPublisher
+    private let onWarning: (ContractWarning) -> Void
     private var monitor: ContractMonitor
     private var rulesGeneration: Int
     private var notedAt = MonotonicTime.zero
     /// A second, but for the lateness of timers.
     private static let noteInterval = Duration.milliseconds(900)
 
-    public init(context: ContractContext, ingest: ContractMonitor.Ingest, publisher: ContractPublisher) {
-        (self.context, self.publisher) = (context, publisher)
+    /// - Parameter onWarning: called for each warning, at most one a minute and rule: for the session's story, metrics, event.
+    public init(
+        context: ContractContext, ingest: ContractMonitor.Ingest, publisher: ContractPublisher,
+        onWarning: @escaping (ContractWarning) -> Void = { _ in }
+    ) {
+        (self.context, self.publisher, self.onWarning) = (context, publisher, onWarning)
         rulesGeneration = context.rulesGeneration
         monitor = ContractMonitor(
             rules: context.rules(forStageTags: publisher.stageTags), ingest: ingest, product: publisher.product)
@@ -143,7 +146,7 @@ public final class ContractSession {
             switch item {
             case .warning(let warning):
                 context.warned(publisher, of: warning, at: now)
-                onWarning?(warning)
+                onWarning(warning)
             case .disconnect(let refusal, let faults):
                 self.faults = faults
                 // A new stream after the longest duration is what is wanted, not a mistake to be told again.

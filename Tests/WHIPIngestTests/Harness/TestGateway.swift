@@ -80,16 +80,16 @@ final class TestGateway: Sendable {
             let port = try MediaPort(loop: loop, index: index, socket: socket, context: context.transport)
             let host = RecordingHost(worker: index, output)
             port.sessionMakers[.publish] = WHIPSessionMaker(host: host)
-            let endpoint = try WHIPEndpoint(loop: loop, context: context, host: host, servesPublishPage: true)
-            endpoint.proxy = neighbours.map {
+            let proxy = neighbours.map {
                 SessionProxy(loop: loop, directory: $0, key: context.transport.configuration.sessionKey)
             }
-            if let predecessor {
-                endpoint.predecessor = { request, respond in
-                    predecessor.withLock { $0.append(request) }
-                    respond(HTTPResponse(.noContent))
-                    return true
-                }
+            let endpoint = try WHIPEndpoint(
+                loop: loop, context: context, host: host, servesPublishPage: true, proxy: proxy
+            ) { request, respond in
+                guard let predecessor else { return false }
+                predecessor.withLock { $0.append(request) }
+                respond(HTTPResponse(.noContent))
+                return true
             }
             let mailbox = try Mailbox<Command>(loop: loop) { command in
                 switch command {

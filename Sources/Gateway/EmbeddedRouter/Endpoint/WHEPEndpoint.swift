@@ -21,11 +21,14 @@ public final class WHEPEndpoint {
     private let events: LayerEvents
     private var rates = RequestRates()
     /// Has a request for a session of the process before us answered there; false when that one is gone.
-    public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
+    private let predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool
 
     /// - Throws: when the kernel gives no more descriptors.
-    public init(loop: EventLoop, context: EmbeddedRouterContext) throws(SystemError) {
-        (self.loop, self.context) = (loop, context)
+    public init(
+        loop: EventLoop, context: EmbeddedRouterContext,
+        predecessor: @escaping (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
+    ) throws(SystemError) {
+        (self.loop, self.context, self.predecessor) = (loop, context, predecessor)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         events = try LayerEvents(loop: loop)
         unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)

@@ -37,20 +37,18 @@ final class PublicSite {
     private let whip: WHIPEndpoint?
     private let whep: WHEPEndpoint?
     private let watch: WatchEndpoint?
-    private let predecessor: PredecessorAnswers
 
     init(
         loop: EventLoop, sockets: WorkerSockets, _ environment: Environment, host: PublicationHost, metrics: MetricsRegistry
     ) throws {
-        let whip = try Self.makeWHIP(loop: loop, environment, host)
-        let whep = try environment.webRTC.embedded.map { try WHEPEndpoint(loop: loop, context: $0) }
+        let predecessor = try PredecessorAnswers(loop: loop, requests: environment.predecessorRequests)
+        let whip = try Self.makeWHIP(loop: loop, environment, host, predecessor)
+        let whep = try environment.webRTC.embedded.map {
+            try WHEPEndpoint(loop: loop, context: $0, predecessor: predecessor.pass)
+        }
         (self.whip, self.whep) = (whip, whep)
         let watch = try environment.webRTC.embedded.map { try WatchEndpoint(loop: loop, board: environment.stages, context: $0) }
         self.watch = watch
-        let predecessor = try PredecessorAnswers(loop: loop, requests: environment.predecessorRequests)
-        whip?.predecessor = { predecessor.pass($0, $1) }
-        whep?.predecessor = { predecessor.pass($0, $1) }
-        self.predecessor = predecessor
         let setup = try Self.makeSetup(loop: loop, environment)
         let answer: HTTPServer.Handler = { request, exchange in
             if whip?.handle(request, respond: { exchange.respond($0) }) == true { return }
@@ -82,11 +80,14 @@ final class PublicSite {
     }
 
     /// Nil where WHIP is not served.
-    private static func makeWHIP(loop: EventLoop, _ environment: Environment, _ host: PublicationHost) throws -> WHIPEndpoint? {
-        guard let context = environment.webRTC.whip else { return nil }
-        let whip = try WHIPEndpoint(loop: loop, context: context, host: host, servesPublishPage: environment.hasPublishPage)
-        whip.proxy = makeProxy(loop: loop, environment)
-        return whip
+    private static func makeWHIP(
+        loop: EventLoop, _ environment: Environment, _ host: PublicationHost, _ predecessor: PredecessorAnswers
+    ) throws -> WHIPEndpoint? {
+        try environment.webRTC.whip.map { context in
+            try WHIPEndpoint(
+                loop: loop, context: context, host: host, servesPublishPage: environment.hasPublishPage,
+                proxy: makeProxy(loop: loop, environment), predecessor: predecessor.pass)
+        }
     }
 
     /// What sets up OBS; nil where RTMP is not served.

@@ -81,15 +81,14 @@ final class PublicationHost: PublishHost {
     }
 
     func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {
-        let session = ContractSession(
+        ContractSession(
             context: environment.contract.context, ingest: request.ingestProtocol == .whip ? .whip : .rtmp,
-            publisher: ContractPublisher(grant, request))
-        session.onWarning = { [environment] warning in
+            publisher: ContractPublisher(grant, request)
+        ) { [environment] warning in
             environment.contract.warnings.note(warning, grant)
             environment.leases.publishWarned(lease, rule: warning.fault.rule.rawValue, sentence: warning.sentence)
             environment.records.board.note(lease, warnedBy: warning.fault.rule.rawValue, warning.sentence)
         }
-        return session
     }
 
     func publishBegan(_ publication: Publication, _ inspector: ContractSession?) {

@@ -21,9 +21,9 @@ public final class WHIPEndpoint {
     /// The way back for answers to what POSTs ask.
     let replies: ReplyBox
     /// Has a request for a session of the process before us answered there; false when that one is gone.
-    public var predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
+    private let predecessor: (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool
     /// The way to the other nodes; nil where there are none.
-    public var proxy: SessionProxy?
+    private let proxy: SessionProxy?
     /// Whether `GET /publish` serves the test page.
     private let servesPublishPage: Bool
     private let unclaimed: UnclaimedSessions
@@ -31,9 +31,12 @@ public final class WHIPEndpoint {
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(
-        loop: EventLoop, context: WHIPContext, host: any PublishHost<ContractSession>, servesPublishPage: Bool
+        loop: EventLoop, context: WHIPContext, host: any PublishHost<ContractSession>, servesPublishPage: Bool,
+        proxy: SessionProxy? = nil,
+        predecessor: @escaping (HTTPRequest, _ respond: @escaping (HTTPResponse) -> Void) -> Bool = { _, _ in false }
     ) throws(SystemError) {
         (self.loop, self.context, self.host, self.servesPublishPage) = (loop, context, host, servesPublishPage)
+        (self.proxy, self.predecessor) = (proxy, predecessor)
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         unclaimed = UnclaimedSessions(loop: loop, patience: context.transport.configuration.whip.pendingTimeout)
     }
