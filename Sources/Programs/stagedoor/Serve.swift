@@ -1,6 +1,5 @@
 import ArgumentParser
 import Node
-import Settings
 
 /// Runs the gateway until SIGTERM.
 struct Serve: ParsableCommand {
@@ -21,11 +20,7 @@ struct Serve: ParsableCommand {
         Descriptors.raiseLimit()
         let source = ConfigurationSource(path: config, directory: data, isQuickstart: quickstart)
         let configuration = try source.read()
-        guard !takeOver || !configuration.cluster.isConfigured else {
-            throw StartupError.cluster(
-                "--take-over is not for a node of a cluster: drain it (SIGTERM), the other nodes serve meanwhile")
-        }
-        let inheritance = takeOver ? try Inheritance.claim(in: configuration.store.directory) : nil
+        let inheritance = takeOver ? try Inheritance.claim(configuration) : nil
         let node = try Node(configuration, source: source, inheritance: inheritance)
         try node.start()
         let signals = Signals(to: node)

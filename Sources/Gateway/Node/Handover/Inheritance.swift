@@ -1,6 +1,7 @@
 import DataDirectory
 import GatewayLogging
 import Handover
+public import Settings
 import Sockets
 
 /// What a process starts with that takes a running one's place: everything that may not be there twice.
@@ -8,9 +9,13 @@ public struct Inheritance {
     let succession: Succession
 
     /// Nil when nobody runs on the directory: then there is no place to take, and the start is an ordinary one.
-    public static func claim(in directory: String) throws -> Inheritance? {
+    public static func claim(_ configuration: StagedoorConfiguration) throws -> Inheritance? {
+        guard !configuration.cluster.isConfigured else {
+            throw StartupError.cluster(
+                "--take-over is not for a node of a cluster: drain it (SIGTERM), the other nodes serve meanwhile")
+        }
         do {
-            return Inheritance(succession: try Succession(directory: directory))
+            return Inheritance(succession: try Succession(directory: configuration.store.directory))
         } catch HandoverError.nobody {
             return nil
         }
