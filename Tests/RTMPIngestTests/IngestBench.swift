@@ -7,6 +7,7 @@ import Monitoring
 import RTMP
 import Refusals
 import Settings
+import Sockets
 import StageHub
 import Transcoding
 import Wire
@@ -155,8 +156,11 @@ final class IngestBench {
         gate = AdmissionGate(before: authorizer)
         pool = try TranscodingPool(threadCount: 1)
         let environment = RTMPIngestEnvironment(
-            settings: settings, limits: limits, trustedProxies: trustedProxies, authorizer: gate, leases: leases, board: board,
-            metrics: MetricsRegistry())
+            settings: settings,
+            admission: ConnectionAdmission(
+                maximumOpen: settings.maximumConnections, maximumCount: limits.unauthenticatedConnections,
+                maximumPerAddress: limits.connectionsPerAddress),
+            trustedProxies: trustedProxies, authorizer: gate, leases: leases, board: board, metrics: MetricsRegistry())
         ingest = try RTMPIngest(
             loop: loop, environment: environment, transcoder: try AudioTranscoder(loop: loop, pool: pool), host: host)
     }

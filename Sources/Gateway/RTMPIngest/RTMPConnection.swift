@@ -33,10 +33,6 @@ final class RTMPConnection {
     private(set) var story: ConnectionStory
     /// The latest publish; its answers may come when it is over.
     private(set) var publish: RTMPPublish?
-    /// The address by which it counts among the connections that have not published; nil while it is not among them.
-    var countedAddress: IPAddress?
-    /// What the process's count knows of this connection's unfinished messages.
-    var countedByteCount = 0
     /// Ends the connection when nothing better has replaced it by then.
     private var deadline: TimerWatch?
     /// The ingest's, at hand for every read and message.
@@ -124,7 +120,7 @@ final class RTMPConnection {
             return bytes.count
         }
         if case .handshake = phase, session.isHandshakeComplete { handshakeCompleted() }
-        if countedAddress != nil, session.partialByteCount != countedByteCount { ingest.countBytes(of: self) }
+        if !isLive { ingest.countBytes(of: self) }
         answer()
         return offset
     }

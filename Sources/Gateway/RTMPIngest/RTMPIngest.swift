@@ -32,15 +32,15 @@ public final class RTMPIngest {
     private var orders: Mailbox<PublishOrder>?
     private var connections: [UInt64: RTMPConnection] = [:]
     private var nextID: UInt64 = 1
-    /// Ids of connections that have not published, in the order of `admit`, to find the oldest; others are skipped over.
-    private var unpublished: ArraySlice<UInt64> = []
+    /// Connections that have not published.
+    private var unpublished: UnknownConnections<UInt64>
 
     /// - Throws: when the kernel gives no more descriptors.
     public init(
         loop: EventLoop, environment: RTMPIngestEnvironment, transcoder: AudioTranscoder, host: any PublishHost<ContractSession>
     ) throws(SystemError) {
         (self.loop, self.environment, self.transcoder, self.host) = (loop, environment, transcoder, host)
-        metrics = RTMPMetrics(environment.metrics)
+        (metrics, unpublished) = (RTMPMetrics(environment.metrics), UnknownConnections(environment.admission))
         replies = try ReplyBox(loop: loop, maximumQuestions: Self.maximumQuestions)
         orders = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }
@@ -95,7 +95,7 @@ public final class RTMPIngest {
 
     /// Counts one more connection. Beyond `rtmp.maximumConnections` the oldest of ours that has not published makes way.
     private func makeRoom() -> Bool {
-        if environment.admission.opened() || endOldestUnpublished() { return true }
+        if environment.admission.opened() || displaceOldest() { return true }
         environment.admission.closed()
         return false
     }
@@ -103,37 +103,33 @@ public final class RTMPIngest {
     /// Counts a connection that has not published yet under its peer's address.
     /// - Returns: false when that address has too many.
     func admit(_ connection: RTMPConnection) -> Bool {
-        let answer = environment.admission.admit(connection.source.ip)
-        guard answer != .tooManyFromAddress else {
+        guard case .admitted(let displaced) = unpublished.admit(connection.id, from: connection.source.ip) else {
             metrics.refused.increment()
             connection.story.log(.info, "rtmp_too_many_from_address")
             return false
         }
-        // The newcomer cannot displace itself: it is not among them yet.
-        if answer == .admittedOverLimit { endOldestUnpublished() }
-        connection.countedAddress = connection.source.ip
-        unpublished.append(connection.id)
+        if let displaced { displace(displaced) }
         return true
     }
 
     /// A connection that has not published has begun or completed a message.
     func countBytes(of connection: RTMPConnection) {
-        let change = connection.partialByteCount - connection.countedByteCount
-        connection.countedByteCount += change
-        if !environment.admission.keeps(change) { endOldestUnpublished() }
+        if !unpublished.keeps(connection.partialByteCount, by: connection.id) { displaceOldest() }
     }
 
     /// - Returns: false when there is none.
     @discardableResult
-    private func endOldestUnpublished() -> Bool {
-        while let id = unpublished.popFirst() {
-            guard let connection = connections[id], connection.countedAddress != nil else { continue }
-            metrics.displaced.increment()
-            connection.story.log(.info, "rtmp_connection_displaced")
-            connection.end(.connectionLost)
-            return true
-        }
-        return false
+    private func displaceOldest() -> Bool {
+        guard let oldest = unpublished.oldest else { return false }
+        displace(oldest)
+        return true
+    }
+
+    private func displace(_ id: UInt64) {
+        guard let connection = connections[id] else { return }
+        metrics.displaced.increment()
+        connection.story.log(.info, "rtmp_connection_displaced")
+        connection.end(.connectionLost)
     }
 
     func forget(_ connection: RTMPConnection) {
@@ -143,13 +139,7 @@ public final class RTMPIngest {
     }
 
     /// A connection publishes or is gone: it no longer counts among those that have not published.
-    func leaveAdmission(_ connection: RTMPConnection) {
-        guard let address = connection.countedAddress else { return }
-        connection.countedAddress = nil
-        environment.admission.leave(address, kept: connection.countedByteCount)
-        // Most connections come and go in order: keep the list as short as that allows.
-        while let first = unpublished.first, connections[first]?.countedAddress == nil { unpublished.removeFirst() }
-    }
+    func leaveAdmission(_ connection: RTMPConnection) { unpublished.leave(connection.id) }
 
     /// How other threads give orders to one publish of one connection.
     func sender(for connection: UInt64, publish: UInt64) -> @Sendable (PublishOrder.Content) -> Void {
@@ -199,16 +189,12 @@ public struct RTMPIngestEnvironment: Sendable {
     public var metrics: MetricsRegistry
 
     public init(
-        settings: RTMPSettings, limits: LimitSettings, trustedProxies: [IPNetwork], authorizer: any Authorizer,
-        leases: any PublishLeases, reports: (any PublishReports)? = nil, board: SessionBoard, metrics: MetricsRegistry,
-        trust: AddressTrust? = nil
+        settings: RTMPSettings, admission: ConnectionAdmission, trustedProxies: [IPNetwork], authorizer: any Authorizer,
+        leases: any PublishLeases, reports: (any PublishReports)? = nil, board: SessionBoard, metrics: MetricsRegistry
     ) {
-        (self.settings, self.trustedProxies) = (settings, trustedProxies)
+        (self.settings, self.admission, self.trustedProxies) = (settings, admission, trustedProxies)
         (self.authorizer, self.leases) = (authorizer, leases)
         (self.reports, self.board, self.metrics) = (reports, board, metrics)
-        admission = ConnectionAdmission(
-            maximumOpen: settings.maximumConnections, maximumCount: limits.unauthenticatedConnections,
-            maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }
 

@@ -9,8 +9,6 @@ final class Arrival {
     /// The port's number for it; rises with every one.
     let number: UInt64
     let stream: TCPStream
-    /// It counts among those that wait under this address; nil for a balancer that has not said for whom it speaks.
-    var admittedAddress: IPAddress?
     /// Has its arrivals until it knows whose they are.
     private unowned let port: SharedPort
     private var introduction: Introduction

@@ -31,11 +31,12 @@ public final class SharedPort {
     private let environment: SharedPortEnvironment
     private var arrivals: [UInt64: Arrival] = [:]
     private var lastNumber: UInt64 = 0
-    /// Those that count, in the order of coming, to find the oldest; who is known by now is skipped over.
-    private var waiting: ArraySlice<UInt64> = []
+    /// Those that count under an address: all but balancers that have not said for whom they speak.
+    private var unknown: UnknownConnections<UInt64>
 
     public init(loop: EventLoop, tls: TLSContext, environment: SharedPortEnvironment) {
         (self.loop, self.tls, self.environment) = (loop, tls, environment)
+        unknown = UnknownConnections(environment.admission)
     }
 
     /// Connections of which it is not known what they speak.
@@ -67,14 +68,11 @@ public final class SharedPort {
 
     /// Counts a connection under its peer's address; ends it when that has its share.
     func admit(_ arrival: Arrival) -> Bool {
-        let answer = environment.admission.admit(arrival.stream.remoteAddress.ip)
-        guard answer != .tooManyFromAddress else {
+        guard case .admitted(let displaced) = unknown.admit(arrival.number, from: arrival.stream.remoteAddress.ip) else {
             end(arrival, .refused)
             return false
         }
-        if answer == .admittedOverLimit { displaceOldest() }
-        arrival.admittedAddress = arrival.stream.remoteAddress.ip
-        waiting.append(arrival.number)
+        if let displaced, let oldest = arrivals[displaced] { end(oldest, .displaced) }
         return true
     }
 
@@ -112,18 +110,9 @@ public final class SharedPort {
         arrival.stream.close()
     }
 
-    private func displaceOldest() {
-        while let oldest = waiting.popFirst() {
-            if let arrival = arrivals[oldest] { return end(arrival, .displaced) }
-        }
-    }
-
     private func forget(_ arrival: Arrival) {
         arrivals[arrival.number] = nil
-        if let address = arrival.admittedAddress { environment.admission.leave(address) }
-        arrival.admittedAddress = nil
-        // The first one is known, or gone, before its patience is over, which bounds the list.
-        while let first = waiting.first, arrivals[first] == nil { waiting.removeFirst() }
+        unknown.leave(arrival.number)
     }
 }
 

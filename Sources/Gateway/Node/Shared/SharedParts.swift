@@ -79,8 +79,9 @@ extension SharedPortEnvironment {
 
 extension ConnectionAdmission {
     /// Of those that come in by one way and have shown nothing of themselves yet.
-    convenience init(_ limits: LimitSettings, trust: AddressTrust) {
+    convenience init(_ limits: LimitSettings, maximumOpen: Int = .max, trust: AddressTrust) {
         self.init(
-            maximumCount: limits.unauthenticatedConnections, maximumPerAddress: limits.connectionsPerAddress, trust: trust)
+            maximumOpen: maximumOpen, maximumCount: limits.unauthenticatedConnections,
+            maximumPerAddress: limits.connectionsPerAddress, trust: trust)
     }
 }

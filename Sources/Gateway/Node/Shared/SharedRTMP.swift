@@ -27,9 +27,11 @@ struct SharedRTMP: Sendable {
             "Frames of sound not transcoded: a thread was half a second behind, or they came faster than sound."
         ) { Double(transcoding.droppedFrameCount) }
         environment = RTMPIngestEnvironment(
-            settings: configuration.rtmp, limits: configuration.limits, trustedProxies: configuration.trustedProxies,
-            authorizer: admission.authorizer, leases: membership.leases, reports: membership.leases, board: records.board,
-            metrics: instruments.metrics, trust: admission.trust)
+            settings: configuration.rtmp,
+            admission: ConnectionAdmission(
+                configuration.limits, maximumOpen: configuration.rtmp.maximumConnections, trust: admission.trust),
+            trustedProxies: configuration.trustedProxies, authorizer: admission.authorizer, leases: membership.leases,
+            reports: membership.leases, board: records.board, metrics: instruments.metrics)
         (shares, opus) = (ConnectionShares(workerCount: workerCount), configuration.transcoding)
     }
 }

@@ -12,8 +12,6 @@ import Wire
     private var deadline: TimerWatch?
     private var receivedBytes = 0
     private(set) var isAuthenticated = false
-    /// Its number among those that have shown no check; nil once it has shown one.
-    var strangerNumber: UInt64?
     /// Goes to another worker at the end of this turn: nothing more is read here.
     var isMoving = false
     private let slot: DatagramSlot

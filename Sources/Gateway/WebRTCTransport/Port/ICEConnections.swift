@@ -12,21 +12,19 @@ import Wire
     var onClosed: (MediaPath) -> Void = { _ in }
 
     private let loop: EventLoop
-    /// Counts those without a check, of all workers.
-    private let strangers: ConnectionAdmission
+    /// Those without a check.
+    private var strangers: UnknownConnections<SocketAddress>
     private let metrics: TransportMetrics
     private(set) var connections: [SocketAddress: ICEConnection] = [:]
-    /// Ours without a check, in the order of coming, to find the oldest; who has shown one or is gone is skipped over.
-    private var waiting: ArraySlice<(remote: SocketAddress, number: UInt64)> = []
-    private var lastNumber: UInt64 = 0
     /// Those that leave for other workers at the end of this turn.
     private var moves: [TimerWatch] = []
     /// The datagram that is being sent, behind its length.
     private let frame = UnsafeMutableRawBufferPointer.allocate(
         byteCount: 2 + PeerTransport.maximumDatagramByteCount, alignment: 8)
 
+    /// - Parameter strangers: counts those without a check, of all workers.
     init(loop: EventLoop, strangers: ConnectionAdmission, metrics: TransportMetrics) {
-        (self.loop, self.strangers, self.metrics) = (loop, strangers, metrics)
+        (self.loop, self.strangers, self.metrics) = (loop, UnknownConnections(strangers), metrics)
     }
 
     deinit { unsafe frame.deallocate() }
@@ -37,17 +35,14 @@ import Wire
     /// that has its share already, the newcomer is refused.
     func accept(_ stream: TCPStream) {
         // A NAT may give one port to two encoders, one at each of our ports: the peer's address alone tells a connection.
-        guard connections[stream.remoteAddress] == nil, connections.count < Self.maximumCount || endOldest() else {
+        guard connections[stream.remoteAddress] == nil, connections.count < Self.maximumCount || displaceOldest() else {
             return refuse(stream)
         }
-        let answer = strangers.admit(stream.remoteAddress.ip)
-        guard answer != .tooManyFromAddress else { return refuse(stream) }
-        // The newcomer cannot displace itself: it is not among them yet.
-        if answer == .admittedOverLimit { endOldest() }
-        lastNumber += 1
-        let connection = add(stream)
-        connection.strangerNumber = lastNumber
-        waiting.append((connection.path.remote, lastNumber))
+        guard case .admitted(let displaced) = strangers.admit(stream.remoteAddress, from: stream.remoteAddress.ip) else {
+            return refuse(stream)
+        }
+        if let displaced { displace(displaced) }
+        add(stream)
     }
 
     private func refuse(_ stream: TCPStream) {
@@ -56,33 +51,24 @@ import Wire
     }
 
     /// - Returns: false when all of ours have shown a check.
-    @discardableResult
-    private func endOldest() -> Bool {
-        while let oldest = waiting.popFirst() {
-            guard let connection = connections[oldest.remote], connection.strangerNumber == oldest.number else { continue }
-            metrics.displacedStreams.increment()
-            connection.close()
-            forget(connection.path)
-            onClosed(connection.path)
-            return true
-        }
-        return false
+    private func displaceOldest() -> Bool {
+        guard let oldest = strangers.oldest else { return false }
+        displace(oldest)
+        return true
+    }
+
+    private func displace(_ remote: SocketAddress) {
+        guard let connection = connections[remote] else { return }
+        metrics.displacedStreams.increment()
+        connection.close()
+        forget(connection.path)
+        onClosed(connection.path)
     }
 
     @discardableResult
     private func forget(_ path: MediaPath) -> ICEConnection? {
-        guard let connection = connections.removeValue(forKey: path.remote) else { return nil }
-        leaveStrangers(connection)
-        return connection
-    }
-
-    /// It has shown a check, or is gone.
-    private func leaveStrangers(_ connection: ICEConnection) {
-        guard connection.strangerNumber != nil else { return }
-        connection.strangerNumber = nil
-        strangers.leave(connection.path.remote.ip)
-        // Most come and go in order: keep the list as short as that allows.
-        while let first = waiting.first, connections[first.remote]?.strangerNumber != first.number { waiting.removeFirst() }
+        strangers.leave(path.remote)
+        return connections.removeValue(forKey: path.remote)
     }
 
     /// Goes on with a connection whose session is ours.
@@ -98,6 +84,7 @@ import Wire
         return connection.path
     }
 
+    @discardableResult
     private func add(_ stream: TCPStream) -> ICEConnection {
         let path = MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true)
         let connection = unsafe ICEConnection(stream, loop: loop) { [unowned self] datagram in
@@ -114,7 +101,7 @@ import Wire
     func authenticate(_ path: MediaPath) {
         guard let connection = connections[path.remote] else { return }
         connection.authenticated()
-        leaveStrangers(connection)
+        strangers.leave(path.remote)
     }
 
     /// Sends a datagram whole (RFC 4571 §2), or not at all where too much waits already.
