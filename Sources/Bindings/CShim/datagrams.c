@@ -96,6 +96,7 @@ uint32_t shim_datagram_drops(int descriptor) {
 /// Appends one control message; the caller has left room for it.
 static void append_control(struct msghdr *message, int level, int type, const void *value, size_t size) {
     struct cmsghdr *header = (struct cmsghdr *)((char *)message->msg_control + message->msg_controllen);
+    memset(header, 0, CMSG_SPACE(size));
     header->cmsg_level = level;
     header->cmsg_type = type;
     header->cmsg_len = CMSG_LEN(size);
@@ -116,11 +117,17 @@ static void append_local(struct msghdr *message, const struct shim_address *loca
     }
 }
 
+/// The last of the control messages, of which there may be none.
+static void append_segment_size(struct msghdr *message, uint16_t segment_size) {
+    if (segment_size > 0) append_control(message, IPPROTO_UDP, UDP_SEGMENT, &segment_size, sizeof segment_size);
+    if (message->msg_controllen == 0) message->msg_control = NULL;
+}
+
 ssize_t shim_send_datagrams(
     int descriptor, int family, const struct iovec *vectors, int vector_count, uint16_t segment_size,
     const struct shim_address *peer, const struct shim_address *local) {
     struct sockaddr_storage storage;
-    union control control = {0};
+    union control control;
     struct msghdr message = {
         .msg_name = &storage,
         .msg_namelen = shim_address_store(peer, family, &storage),
@@ -133,79 +140,33 @@ ssize_t shim_send_datagrams(
         return -1;
     }
     append_local(&message, local);
-    if (segment_size > 0) append_control(&message, IPPROTO_UDP, UDP_SEGMENT, &segment_size, sizeof segment_size);
-    if (message.msg_controllen == 0) message.msg_control = NULL;
+    append_segment_size(&message, segment_size);
     return sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-struct shim_outbox {
-    struct mmsghdr headers[SHIM_OUTBOX_RUNS];
-    struct iovec vectors[SHIM_OUTBOX_RUNS];
-    struct sockaddr_storage peers[SHIM_OUTBOX_RUNS];
-    union control controls[SHIM_OUTBOX_RUNS];
-    uint16_t segment_sizes[SHIM_OUTBOX_RUNS];
-    /// Runs from `first` to `end` wait; their bytes end at `used`.
-    int first, end;
-    size_t used;
-    /// Sixteen frames of some 10 kB stay in the caches; where they are larger, fewer wait.
-    uint8_t bytes[4 * SHIM_RUN_BYTES];
-};
-
-struct shim_outbox *shim_outbox_new(void) { return calloc(1, sizeof(struct shim_outbox)); }
-
-void shim_outbox_free(struct shim_outbox *outbox) { free(outbox); }
-
-int shim_outbox_count(const struct shim_outbox *outbox) { return outbox->end - outbox->first; }
-
-int shim_outbox_add(
-    struct shim_outbox *outbox, int family, const struct iovec *vectors, int vector_count, uint16_t segment_size,
-    const struct shim_address *peer) {
-    if (outbox->first == outbox->end) outbox->first = outbox->end = 0, outbox->used = 0;
-    size_t length = 0;
-    for (int i = 0; i < vector_count; i++) length += vectors[i].iov_len;
-    int run = outbox->end;
-    if (run == SHIM_OUTBOX_RUNS || length > sizeof outbox->bytes - outbox->used) return 0;
-    socklen_t peer_length = shim_address_store(peer, family, &outbox->peers[run]);
-    if (peer_length == 0) return 0;
-    uint8_t *start = outbox->bytes + outbox->used;
-    for (int i = 0; i < vector_count; i++) {
-        memcpy(outbox->bytes + outbox->used, vectors[i].iov_base, vectors[i].iov_len);
-        outbox->used += vectors[i].iov_len;
+int shim_send_runs(int descriptor, int family, const struct shim_run *runs, int count) {
+    struct mmsghdr headers[SHIM_RUNS];
+    struct iovec vectors[SHIM_RUNS];
+    struct sockaddr_storage peers[SHIM_RUNS];
+    union control controls[SHIM_RUNS];
+    unsigned ready = 0;
+    for (; ready < (unsigned)count; ready++) {
+        const struct shim_run *run = &runs[ready];
+        vectors[ready] = (struct iovec){.iov_base = run->bytes, .iov_len = run->count};
+        struct msghdr *message = &headers[ready].msg_hdr;
+        *message = (struct msghdr){
+            .msg_name = &peers[ready],
+            .msg_namelen = shim_address_store(&run->peer, family, &peers[ready]),
+            .msg_iov = &vectors[ready],
+            .msg_iovlen = 1,
+            .msg_control = controls[ready].bytes,
+        };
+        if (message->msg_namelen == 0) break;
+        append_segment_size(message, run->segment_size);
     }
-    outbox->vectors[run] = (struct iovec){.iov_base = start, .iov_len = length};
-    struct msghdr *message = &outbox->headers[run].msg_hdr;
-    *message = (struct msghdr){
-        .msg_name = &outbox->peers[run],
-        .msg_namelen = peer_length,
-        .msg_iov = &outbox->vectors[run],
-        .msg_iovlen = 1,
-        .msg_control = outbox->controls[run].bytes,
-    };
-    if (segment_size > 0) append_control(message, IPPROTO_UDP, UDP_SEGMENT, &segment_size, sizeof segment_size);
-    if (message->msg_controllen == 0) message->msg_control = NULL;
-    outbox->segment_sizes[run] = segment_size;
-    outbox->end++;
-    return 1;
-}
-
-int shim_outbox_send(struct shim_outbox *outbox, int descriptor) {
-    while (outbox->first < outbox->end) {
-        unsigned count = (unsigned)(outbox->end - outbox->first);
-        int sent = sendmmsg(descriptor, outbox->headers + outbox->first, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent <= 0) return -1;
-        outbox->first += sent;
-    }
-    return 0;
-}
-
-struct shim_run shim_outbox_take_first(struct shim_outbox *outbox) {
-    int run = outbox->first++;
-    return (struct shim_run){
-        .bytes = outbox->vectors[run].iov_base,
-        .count = (uint32_t)outbox->vectors[run].iov_len,
-        .segment_size = outbox->segment_sizes[run],
-        .peer = shim_address_from(&outbox->peers[run]),
-    };
+    if (ready == 0) return -EAFNOSUPPORT;
+    int taken = sendmmsg(descriptor, headers, ready, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return taken < 0 ? -errno : taken;
 }
 
 int shim_prepare_datagrams(int descriptor, int family) {

@@ -38,6 +38,9 @@ struct SegmentationPolicy {
         if refusedUntil.count >= Self.maximumRefusals { refusedUntil.removeAll() }
         refusedUntil[peer] = now + Self.pause
     }
+
+    /// What a run is refused with as such. EINVAL: the path is smaller; EIO: no checksum offload; EMSGSIZE: more than 64 KB.
+    static func isAboutSegmentation(_ code: CInt) -> Bool { code == EINVAL || code == EIO || code == EMSGSIZE }
 }
 
 /// Walks pieces of memory that together are a run of datagrams, and gathers some of them for one send call.
@@ -108,6 +111,19 @@ final class VectorBuffer {
         unsafe (start + count).initialize(to: iovec(iov_base: bytes, iov_len: length))
         count += 1
         return true
+    }
+
+    /// Of all that is gathered.
+    var byteCount: Int { (0..<count).reduce(0) { unsafe $0 + start[$1].iov_len } }
+
+    /// Copies what is gathered, one piece behind the other.
+    func copy(to target: UnsafeMutableRawPointer) {
+        var end = unsafe target
+        for index in 0..<count {
+            guard let base = unsafe start[index].iov_base else { continue }
+            unsafe end.copyMemory(from: base, byteCount: start[index].iov_len)
+            unsafe end += start[index].iov_len
+        }
     }
 
     func removeAll() { count = 0 }

@@ -78,8 +78,7 @@ public final class UDPSocket {
         if let writeWatch { return writeWatch.resume() }
         writeWatch = loop.watch(descriptor: descriptor.number, for: .write, priority: .media) { [unowned self] in
             writeWatch?.suspend()
-            sendGathered()
-            if outbox?.isBlocked != true { onWritable() }
+            if sendGathered() { onWritable() }
         }
     }
 
@@ -117,7 +116,7 @@ public final class UDPSocket {
     /// Sends one datagram, from the local address that its peer knows.
     @discardableResult
     public func send(_ payload: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil) -> SendOutcome {
-        sendGathered()
+        guard sendGathered() else { return .wouldBlock }
         vectors.removeAll()
         _ = unsafe vectors.append(payload)
         return transmit(segments: 1, segmentSize: payload.count, to: peer.shim, from: local?.shim ?? shim_address())
@@ -133,12 +132,11 @@ public final class UDPSocket {
     ///
     /// Runs go to the kernel in one call (UDP_SEGMENT): a sixth of the cost of a call each. The caller sees no limit of that.
     public func sendRun(
-        _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, segmentSize: Int, to peer: SocketAddress,
-        from local: IPAddress? = nil
+        _ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, segmentSize: Int, to peer: SocketAddress
     ) -> RunOutcome {
-        precondition(segmentSize > 0, "datagrams of a run have a size")
-        if !loop.isInTurn { sendGathered() }
-        let (peerAddress, localAddress) = (peer.shim, local?.shim ?? shim_address())
+        precondition(1...Int(UInt16.max) ~= segmentSize, "datagrams of a run have a size")
+        guard loop.isInTurn || sendGathered() else { return RunOutcome(outcome: .wouldBlock) }
+        let peerAddress = peer.shim
         var run = unsafe SegmentCursor(pieces)
         var result = RunOutcome()
         while !run.isAtEnd {
@@ -148,13 +146,11 @@ public final class UDPSocket {
                 ? segmentation.segments(ofSize: segmentSize, to: peer, now: loop.now)
                 : SegmentationPolicy.segments(ofSize: segmentSize)
             let segments = run.take(limit, segmentSize: segmentSize, into: vectors)
-            let gathered = local == nil ? gather(segments, ofSize: segmentSize, to: peerAddress) : nil
             let outcome =
-                gathered
-                ?? transmit(segments: segments, segmentSize: segmentSize, to: peerAddress, from: localAddress)
-            if case .failed(let code) = outcome, segments > 1, Self.isAboutSegmentation(code) {
-                segmentation.runWasRefused(by: peer, now: loop.now)
-                wasRunRefused = true
+                gather(segments, ofSize: segmentSize, to: peerAddress)
+                ?? transmit(segments: segments, segmentSize: segmentSize, to: peerAddress, from: shim_address())
+            if case .failed(let code) = outcome, segments > 1, SegmentationPolicy.isAboutSegmentation(code) {
+                noteRefusal(by: peer)
                 run = start
                 continue
             }
@@ -167,9 +163,14 @@ public final class UDPSocket {
 
     /// The same for pieces in an array.
     public func sendRun(
-        _ pieces: [UnsafeRawBufferPointer], segmentSize: Int, to peer: SocketAddress, from local: IPAddress? = nil
+        _ pieces: [UnsafeRawBufferPointer], segmentSize: Int, to peer: SocketAddress
     ) -> RunOutcome {
-        unsafe pieces.withUnsafeBufferPointer { unsafe sendRun($0, segmentSize: segmentSize, to: peer, from: local) }
+        unsafe pieces.withUnsafeBufferPointer { unsafe sendRun($0, segmentSize: segmentSize, to: peer) }
+    }
+
+    private func noteRefusal(by peer: SocketAddress) {
+        segmentation.runWasRefused(by: peer, now: loop.now)
+        wasRunRefused = true
     }
 
     /// Sends what is gathered in `vectors`.
@@ -187,7 +188,7 @@ public final class UDPSocket {
             switch errno {
             case EAGAIN: return .wouldBlock
             case ECONNREFUSED where attempt == 0: outcome = .refused
-            case let code where segments > 1 && Self.isAboutSegmentation(code): return .failed(code)
+            case let code where segments > 1 && SegmentationPolicy.isAboutSegmentation(code): return .failed(code)
             case let code:
                 onRefusal(segments)
                 return .failed(code)
@@ -207,8 +208,15 @@ public final class UDPSocket {
     /// From now on runs that are sent within a turn of the loop leave at its end, sixteen by one call, and before anything else
     /// that is sent after them. In a turn that serves hundreds of streams it makes each cheaper; alone a run leaves as soon.
     public func gatherRuns() {
-        outbox = RunOutbox()
-        loop.atTurnEnd { [weak self] in self?.sendGathered() }
+        unsafe gatherRuns { [descriptor, family] runs in
+            unsafe shim_send_runs(descriptor.number, family, runs.baseAddress, CInt(runs.count))
+        }
+    }
+
+    /// The same by another kernel's hands (`RunOutbox`).
+    func gatherRuns(give: @escaping (UnsafeBufferPointer<shim_run>) -> CInt) {
+        outbox = unsafe RunOutbox(give: give)
+        loop.atTurnEnd { [weak self] in _ = self?.sendGathered() }
     }
 
     /// Keeps what is gathered in `vectors` until the turn's end.
@@ -217,40 +225,26 @@ public final class UDPSocket {
         guard let outbox, loop.isInTurn else { return nil }
         guard !outbox.isBlocked else { return .wouldBlock }
         let segmentSize = segments > 1 ? size : 0
-        if !outbox.add(vectors, segmentSize: segmentSize, to: peer, family: family) {
-            sendGathered()
-            guard !outbox.isBlocked else { return .wouldBlock }
-            guard outbox.add(vectors, segmentSize: segmentSize, to: peer, family: family) else { return nil }
-        }
-        counted.sent += segments
-        return .sent
+        if outbox.add(vectors, segmentSize: segmentSize, to: peer) { return .sent }
+        guard sendGathered() else { return .wouldBlock }
+        return outbox.add(vectors, segmentSize: segmentSize, to: peer) ? .sent : nil
     }
 
-    private func sendGathered() {
-        guard let outbox, !outbox.isEmpty else { return }
-        unsafe outbox.send(over: descriptor) { run, code in
-            if unsafe run.segment_size > 0, Self.isAboutSegmentation(code) {
-                if let peer = unsafe SocketAddress(run.peer) { segmentation.runWasRefused(by: peer, now: loop.now) }
-                wasRunRefused = true
+    /// Sends what waits, in order, as far as the kernel takes it.
+    /// - Returns: whether nothing waits any more.
+    private func sendGathered() -> Bool {
+        while let outbox, !outbox.isEmpty {
+            switch outbox.sendNext() {
+            case .sent(let count): counted.sent += count
+            case .lost(let count): onRefusal(count)
+            case .split(let peer): if let peer { noteRefusal(by: peer) }
+            case .full:
+                awaitWritable()
+                return false
             }
-            unsafe sendEach(of: run)
         }
-        if outbox.isBlocked { awaitWritable() }
+        return true
     }
-
-    /// A run's datagrams one by one: an error may have been that of an earlier one's peer, or about the run as such.
-    private func sendEach(of run: shim_run) {
-        var (peer, local, rest) = unsafe (run.peer, shim_address(), Int(run.count))
-        let size = unsafe run.segment_size > 0 ? Int(run.segment_size) : rest
-        while rest > 0 {
-            var vector = unsafe iovec(iov_base: run.bytes + (Int(run.count) - rest), iov_len: min(size, rest))
-            if unsafe shim_send_datagrams(descriptor.number, family, &vector, 1, 0, &peer, &local) < 0 { onRefusal(1) }
-            rest -= size
-        }
-    }
-
-    /// EINVAL: the path is smaller; EIO: no checksum offload; EMSGSIZE: more than 64 KB.
-    private static func isAboutSegmentation(_ code: CInt) -> Bool { code == EINVAL || code == EIO || code == EMSGSIZE }
 }
 
 /// What became of something sent. None of these ends a session.

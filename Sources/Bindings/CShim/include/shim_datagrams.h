@@ -43,26 +43,7 @@ ssize_t shim_send_datagrams(
     int descriptor, int family, const struct iovec *vectors, int vector_count, uint16_t segment_size,
     const struct shim_address *peer, const struct shim_address *local);
 
-/// Runs of datagrams that wait to be sent by one call (sendmmsg(2)), their bytes copied. At most so many:
-#define SHIM_OUTBOX_RUNS 16
-/// Bytes of the longest run.
-#define SHIM_RUN_BYTES 65536
-struct shim_outbox;
-struct shim_outbox *shim_outbox_new(void);
-void shim_outbox_free(struct shim_outbox *outbox);
-int shim_outbox_count(const struct shim_outbox *outbox);
-
-/// Keeps a run for `shim_outbox_send`, with the arguments of `shim_send_datagrams`. 0 when there is no room for it, or the socket
-/// cannot reach the address.
-int shim_outbox_add(
-    struct shim_outbox *outbox, int family, const struct iovec *vectors, int vector_count, uint16_t segment_size,
-    const struct shim_address *peer);
-
-/// Sends what waits, in order, without waiting. 0 when all has gone; -1 leaves the first that the kernel did not take, and those
-/// behind it.
-int shim_outbox_send(struct shim_outbox *outbox, int descriptor);
-
-/// A run that waits.
+/// Datagrams as long as the first, of which the last may be shorter.
 struct shim_run {
     uint8_t *bytes;
     uint32_t count;
@@ -70,8 +51,10 @@ struct shim_run {
     uint16_t segment_size;
     struct shim_address peer;
 };
-/// Takes the first run out; its bytes are good until the next call. There must be one.
-struct shim_run shim_outbox_take_first(struct shim_outbox *outbox);
+/// Sent by one call at most.
+#define SHIM_RUNS 16
+/// Sends runs by one call (sendmmsg(2)) without waiting: how many the kernel took, in order, or -errno of the first.
+int shim_send_runs(int descriptor, int family, const struct shim_run *runs, int count);
 
 /// IP_PKTINFO or IPV6_RECVPKTINFO and SO_RXQ_OVFL; no path MTU discovery by DF, so that what is too long for the path is
 /// fragmented and not refused.
