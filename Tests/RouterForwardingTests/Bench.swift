@@ -26,9 +26,9 @@ final class Bench: MediaSource {
     var limit: Int??
     let canRequestKeyframe = true
 
-    init() throws {
+    init(metrics: RouterMetrics? = nil) throws {
         loop = try EventLoop()
-        socket = try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
+        socket = try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0), metrics: metrics)
         receiver = try UDPSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
         reports = try UDPSocket(loop: loop, address: SocketAddress(.loopback, port: 0))
         publication = Publication(

@@ -1,5 +1,6 @@
 import Admission
 import EventLoop
+import GatewayMetrics
 import RTCP
 import RTP
 import Refusals
@@ -28,6 +29,21 @@ struct RouterLegTests {
         #expect(bench.packets[101].header.timestamp &- first.timestamp == 103 * 3000)
         #expect(bench.packets[99].header.marker)
         #expect(bench.keyframeRequests == 0)
+    }
+
+    @Test func `latency is that of packets that have left, at the turn's end`() throws {
+        let metrics = RouterMetrics(MetricsRegistry(), routers: [])
+        let bench = try Bench(metrics: metrics)
+        bench.leg?.open(bench.plan)
+        func measured() -> Int? { metrics.latency.snapshot.cumulativeCounts.last }
+        var inTurn: Int?
+        let turn = bench.loop.schedule(after: .zero) {
+            bench.publish(1, isKeyframe: true)
+            inTurn = measured()
+        }
+        #expect(bench.wait { bench.packets.count == 1 })
+        #expect(inTurn == 0 && measured() == 1)
+        turn.cancel()
     }
 
     @Test func `reports at once, every second, and says goodbye`() throws {

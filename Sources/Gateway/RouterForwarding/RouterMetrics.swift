@@ -11,7 +11,7 @@ public final class RouterMetrics: Sendable {
     let malformedFeedback: Counter
     let keyframeRequests: Counter
     let boundedKeyframeRequests: Counter
-    /// From a run's last byte to its packets' way out.
+    /// From a run's last byte until its packets leave, as far as they leave at once.
     let latency: Histogram
     let routers: [String: RouterSeries]
 
@@ -47,7 +47,7 @@ public final class RouterMetrics: Sendable {
         boundedKeyframeRequests = keyframeRequests("bounded")
         latency = registry.histogram(
             "stagedoor_forward_latency_seconds",
-            "Time from the arrival of a frame to its packets being handed on, of one frame in 16 of each track.",
+            "Time from the arrival of a frame to its packets leaving, as far as they leave at once, of one frame in 16.",
             bounds: Histogram.loopSeconds)
         self.routers = Dictionary(routers.map { ($0, RouterSeries(registry, router: $0)) }) { first, _ in first }
     }

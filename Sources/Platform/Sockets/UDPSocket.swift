@@ -21,6 +21,8 @@ public final class UDPSocket {
     public var onWritable: () -> Void = {}
     /// Called with the number of datagrams that the kernel refused for another reason than a full buffer: they are lost.
     public var onRefusal: (Int) -> Void = { _ in }
+    /// Called when what was gathered has been given to the kernel (`gatherRuns`); what that has no room for waits on.
+    public var onGathered: () -> Void = {}
     /// Since the socket was made.
     public var counters: UDPCounters { counted }
 
@@ -233,7 +235,9 @@ public final class UDPSocket {
     /// Sends what waits, in order, as far as the kernel takes it.
     /// - Returns: whether nothing waits any more.
     private func sendGathered() -> Bool {
-        while let outbox, !outbox.isEmpty {
+        guard let outbox else { return true }
+        defer { onGathered() }
+        while !outbox.isEmpty {
             switch outbox.sendNext() {
             case .sent(let count): counted.sent += count
             case .lost(let count): onRefusal(count)

@@ -133,7 +133,7 @@ public final class RouterLeg: MediaSink {
     private func measureLatency(of run: MediaRun) {
         runCount &+= 1
         guard runCount & 15 == 1 else { return }
-        socket.metrics?.latency.observe(EventLoop.monotonicNow() - run.arrival)
+        socket.measureLatency(since: run.arrival)
     }
 
     private func protect(_ batch: WireBatch) -> WireBatch {

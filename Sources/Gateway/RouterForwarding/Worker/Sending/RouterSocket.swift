@@ -26,6 +26,8 @@ public final class RouterSocket {
     private var protectedLegs: [SocketAddress: [RouterLeg]] = [:]
     private var paced: [SendQueue] = []
     private var blocked: [SendQueue] = []
+    /// When frames arrived that are measured and wait for their turn's end.
+    private var measured: [MonotonicTime] = []
     private var pacer: TimerWatch?
 
     /// - Parameter address: where feedback comes back to; port 0 takes a free one.
@@ -38,6 +40,7 @@ public final class RouterSocket {
         socket.onDatagrams = { [unowned self] batch in for datagram in batch { receive(datagram) } }
         socket.onWritable = { [unowned self] in writableAgain() }
         socket.onRefusal = { [metrics] in metrics?.unsent.increment(by: $0) }
+        socket.onGathered = { [unowned self] in observeLatency() }
     }
 
     /// Where media comes from and feedback goes.
@@ -64,6 +67,16 @@ public final class RouterSocket {
     func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) {
         unsafe socket.send(packet, to: destination)
         metrics?.retransmissions.increment()
+    }
+
+    /// Measures from a frame's arrival until what was sent of it so far leaves.
+    func measureLatency(since arrival: MonotonicTime) { if metrics != nil { measured.append(arrival) } }
+
+    private func observeLatency() {
+        guard let metrics, !measured.isEmpty else { return }
+        let now = EventLoop.monotonicNow()
+        for arrival in measured { metrics.latency.observe(now - arrival) }
+        measured.removeAll(keepingCapacity: true)
     }
 
     /// Where a leg counts what it hands to its queue; nil for a router that is not of the configuration.
