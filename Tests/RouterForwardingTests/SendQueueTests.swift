@@ -162,8 +162,11 @@ struct SendQueueTests {
         queue.send(batch, spread: .milliseconds(16), isLongFrame: true, at: clock.now)
         #expect(output.datagrams.count == SendQueue.chunk)
         output.room = 150
+        var dropped = 0
+        queue.onDrop = { dropped += $0 }
         queue.end(at: clock.now)
         #expect(sequenceNumbers == Array(0..<166) && !queue.isPacing, "as far as the socket takes it")
+        #expect(dropped == 34)
     }
 
     @Test func `nothing that a full socket refuses is kept longer than half a second`() {

@@ -10,7 +10,7 @@ import Wire
 final class SendQueue {
     let destination: SocketAddress
     private(set) var isBlocked = false
-    /// Packets that a full socket kept back for too long.
+    /// Packets that a full socket kept back for too long, or when the track ended.
     var onDrop: (Int) -> Void = { _ in }
     /// Outlives its queues: it is a leg's socket, which the leg holds, and legs hold the queues.
     private unowned(unsafe) let output: any DatagramOutput
@@ -90,6 +90,7 @@ final class SendQueue {
     func end(at now: MonotonicTime) {
         deadline = now
         drain(at: now)
+        if !queue.isEmpty { onDrop(queue.count) }
         queue.removeAll()
         isCatchingUp = false
     }
