@@ -71,6 +71,18 @@ struct UploadQueueTests {
         #expect(queue.count == 0)
     }
 
+    /// As after a restart.
+    @Test func `a bucket that has taken something of a recording may refuse the rest for a minute`() {
+        let rest = UploadQueue.Item(id: 1, bucket: "b", isBucketProven: true, addedAt: Self.start)
+        var queue = Self.queue([rest, Self.item(2)])
+        _ = queue.due(at: Self.start)
+        #expect(queue.finished(1, .refused("403"), at: Self.start) == nil)
+        #expect(queue.finished(2, .refused("403"), at: Self.start) == .failed("403"), "a new recording is told at once")
+        let now = Self.start + UploadQueue.patienceWithRefusals
+        #expect(queue.due(at: now).map(\.id) == [1])
+        #expect(queue.finished(1, .refused("403"), at: now) == .failed("403"))
+    }
+
     @Test func `a bucket that was away for long may refuse for a minute when it is back`() {
         var (queue, now) = (Self.queue([Self.item(1), Self.item(2)]), Self.start)
         _ = queue.due(at: now)

@@ -167,6 +167,16 @@ struct UploadsTests {
         #expect(endings.wait(for: 2).last?.result == .stored)
     }
 
+    @Test func `a store that refuses is asked again for a recording of which it has something`() throws {
+        let (store, endings) = (try StoreUnderTest(), Endings())
+        let uploads = try Self.uploads(store.settings())
+        store.answers(HTTPResponse(403, body: S3AnswerTests.error("AccessDenied", "Not yet")))
+        var upload = endings.upload(Self.object("a", "rest"))
+        upload.isBucketProven = true
+        uploads.add(upload)
+        #expect(endings.wait(for: 1).map(\.result) == [.stored])
+    }
+
     @Test func `a wrong clock is set by the store's`() throws {
         let (store, endings) = (try StoreUnderTest(), Endings())
         let uploads = try Self.uploads(store.settings())

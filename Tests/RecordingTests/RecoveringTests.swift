@@ -76,6 +76,17 @@ struct RecoveringTests {
         #expect(again.book.segments.map(\.start.number) == [1, 2] && again.book.storedCount == 0)
     }
 
+    /// A bucket that refuses for a moment when the gateway starts ends no recording of which it has something.
+    @Test(arguments: [false, true])
+    func `whether the bucket has taken something of a recording is known after a restart`(hasStored: Bool) throws {
+        try RecordingTests().leaveRecording(in: spool.path)
+        let left = try #require(spool.folders.first)
+        if hasStored { try Chronicle(recovering: SpoolFolder(path: left), nil)?.note(.initializationStored(0)) }
+        let recording = try #require(try Recording(recovering: left, in: environment))
+        #expect(!recording.advance(at: Self.began))
+        #expect(director.content.withLock { $0.last?.isBucketProven } == hasStored)
+    }
+
     /// As by an operator whose bucket is gone for good.
     @Test
     func `a recording whose folder is removed from the spool ends with words`() throws {

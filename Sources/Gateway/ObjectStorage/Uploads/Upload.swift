@@ -5,16 +5,19 @@ public struct Upload: Sendable {
     public var object: StoredObject
     /// The bucket's name, as the configuration file has it.
     public var bucket: String
+    /// The bucket has taken something of the same recording, perhaps before a restart.
+    public var isBucketProven: Bool
     /// Called once, on the uploads' thread.
     public var done: @Sendable (UploadResult) -> Void
     /// Asked before each try, on the uploads' thread: what nobody wants any more is interrupted.
     public var isWanted: @Sendable () -> Bool
 
     public init(
-        _ object: StoredObject, bucket: String, done: @escaping @Sendable (UploadResult) -> Void = { _ in },
-        isWanted: @escaping @Sendable () -> Bool = { true }
+        _ object: StoredObject, bucket: String, isBucketProven: Bool = false,
+        done: @escaping @Sendable (UploadResult) -> Void = { _ in }, isWanted: @escaping @Sendable () -> Bool = { true }
     ) {
-        (self.object, self.bucket, self.done, self.isWanted) = (object, bucket, done, isWanted)
+        (self.object, self.bucket, self.isBucketProven) = (object, bucket, isBucketProven)
+        (self.done, self.isWanted) = (done, isWanted)
     }
 }
 

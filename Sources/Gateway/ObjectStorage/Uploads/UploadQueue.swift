@@ -4,7 +4,8 @@ import Wire
 ///
 /// Pure: given the time, it says what to store now and when to ask again. A bucket that is away, or takes its time, slows down
 /// only what is for it: others have places of their own. What does not arrive is tried again for hours, one object at a time.
-/// What a bucket refuses is over, at once if it has taken nothing yet; else its right may just be changing, and it has a minute.
+/// What a bucket refuses is over, at once if it has taken nothing yet, neither of the same recording nor in this process; else
+/// its right may just be changing, and it has a minute.
 struct UploadQueue: Sendable {
     /// What is under way at once to one bucket; a configuration file names few. A recording has a segment and a playlist every
     /// six seconds: a store that takes a quarter of a second for each keeps up with 380 of them.
@@ -22,6 +23,7 @@ struct UploadQueue: Sendable {
     struct Item: Equatable, Sendable {
         var id: UInt64
         var bucket: String
+        var isBucketProven = false
         var addedAt: MonotonicTime
     }
 
@@ -105,7 +107,8 @@ struct UploadQueue: Sendable {
 
     private func isPatienceOver(with entry: Entry, at now: MonotonicTime) -> Bool {
         if let since = entry.refusedSince {
-            return !proven.contains(entry.item.bucket) || now - since >= Self.patienceWithRefusals
+            let isProven = entry.item.isBucketProven || proven.contains(entry.item.bucket)
+            return !isProven || now - since >= Self.patienceWithRefusals
         }
         return entry.failingSince.map { now - $0 >= Self.patience } ?? false
     }

@@ -53,7 +53,9 @@ final class UploadThread {
     private func add(_ upload: Upload) {
         lastID += 1
         uploads[lastID] = upload
-        if queue.add(UploadQueue.Item(id: lastID, bucket: upload.bucket, addedAt: loop.now)) { return }
+        let item = UploadQueue.Item(
+            id: lastID, bucket: upload.bucket, isBucketProven: upload.isBucketProven, addedAt: loop.now)
+        if queue.add(item) { return }
         finish(lastID, .failed("too many objects wait for their buckets"))
     }
 

@@ -150,6 +150,9 @@ struct RecordingBook {
     /// The last one, while it grows. One that is stored has ended: a full disk may have had no room for the line that says so.
     var openSegment: Segment? { segments.last.flatMap { $0.isEnded || $0.isStored ? nil : $0 } }
 
+    /// Whether its bucket has taken anything of it: an initialization comes before all segments.
+    var hasStored: Bool { initializations.first?.isStored == true || hasStoredThumbnail }
+
     /// Bytes that lie in the spool still.
     var spooledByteCount: Int {
         spooledSegments.reduce(0) { $0 + $1.byteCount } + waitingThumbnails.reduce(0) { $0 + $1.byteCount }

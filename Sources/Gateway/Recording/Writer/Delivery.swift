@@ -79,7 +79,9 @@ final class Delivery {
     private func storeNext() {
         guard let object = output.nextObject() else { return finishStep() }
         environment.director.put(
-            Upload(object, bucket: book.header.bucket, done: answer, isWanted: { [isWanted] in isWanted.withLock { $0 } }))
+            Upload(
+                object, bucket: book.header.bucket, isBucketProven: book.hasStored, done: answer,
+                isWanted: { [isWanted] in isWanted.withLock { $0 } }))
     }
 
     /// What was put last is stored, or never will be.
