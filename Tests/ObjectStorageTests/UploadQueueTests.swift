@@ -9,7 +9,7 @@ struct UploadQueueTests {
     static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     static func item(_ id: UInt64, bucket: String = "b") -> UploadQueue.Item {
-        UploadQueue.Item(id: id, bucket: bucket, addedAt: start)
+        UploadQueue.Item(id: id, bucket: bucket)
     }
 
     static func queue(_ items: [UploadQueue.Item]) -> UploadQueue {
@@ -21,13 +21,13 @@ struct UploadQueueTests {
 
     @Test func `what is stored waits no longer`() {
         var queue = Self.queue([Self.item(1), Self.item(2)])
-        #expect(queue.count == 2 && queue.inFlight == 0 && queue.oldest == Self.start)
+        #expect(queue.count == 2 && queue.inFlight == 0)
         #expect(queue.due(at: Self.start).map(\.id) == [1, 2])
         #expect(queue.due(at: Self.start).isEmpty)
         #expect(queue.finished(2, nil, at: Self.start) == .stored)
         #expect(queue.count == 1 && queue.inFlight == 1)
         #expect(queue.finished(1, nil, at: Self.start) == .stored)
-        #expect(queue.count == 0 && queue.inFlight == 0 && queue.nextAttempt == nil && queue.oldest == nil)
+        #expect(queue.count == 0 && queue.inFlight == 0 && queue.nextAttempt == nil)
     }
 
     @Test func `a bucket that is away is asked again, ever more seldom, and for hours`() {
@@ -73,7 +73,7 @@ struct UploadQueueTests {
 
     /// As after a restart.
     @Test func `a bucket that has taken something of a recording may refuse the rest for a minute`() {
-        let rest = UploadQueue.Item(id: 1, bucket: "b", isBucketProven: true, addedAt: Self.start)
+        let rest = UploadQueue.Item(id: 1, bucket: "b", isBucketProven: true)
         var queue = Self.queue([rest, Self.item(2)])
         _ = queue.due(at: Self.start)
         #expect(queue.finished(1, .refused("403"), at: Self.start) == nil)
@@ -179,6 +179,6 @@ struct UploadQueueTests {
             flying = []
         }
         #expect(endings.count == Int(added) && endings.values.allSatisfy { $0 == 1 })
-        #expect(queue.inFlight == 0 && queue.oldest == nil)
+        #expect(queue.inFlight == 0)
     }
 }

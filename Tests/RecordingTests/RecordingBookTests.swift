@@ -40,6 +40,18 @@ struct RecordingBookTests {
     }
 
     @Test
+    func `a segment waits from its end until it is stored`() {
+        var book = Self.makeBook()
+        book.apply(.segment(Self.start(1), byteCount: 1, nanoseconds: 6_000_000_000))
+        #expect(book.waitingSince == nil)
+        book.apply(.segmentEnded)
+        book.apply(.segment(Self.start(2), byteCount: 1, nanoseconds: 6_000_000_000))
+        #expect(book.waitingSince == Self.began + .seconds(12))
+        book.apply(.segmentStored(1))
+        #expect(book.waitingSince == nil)
+    }
+
+    @Test
     func `what follows a segment that is lost is discontinuous, and what is stored is not lost`() {
         var book = Self.makeBook()
         for number in 1...3 { book.apply(.segment(Self.start(number), byteCount: 1, nanoseconds: 1)) }

@@ -58,6 +58,21 @@ struct RecordingMetricsTests {
     }
 
     @Test
+    func `a recording waits since its oldest segment's end, at last since its playlist was handed over`() throws {
+        let recording = try recorded(RecordingMetrics(registry), spool: 1 << 20)
+        let (oldest, now) = (try #require(recording.book.segments.first), WallTime(secondsSince1970: 1_704_110_500))
+        #expect(recording.waitingSince == oldest.start.date + oldest.duration)
+        while recording.book.waitingSince != nil {
+            let isOver = recording.advance(at: now)
+            recording.answered(try #require(answers.take()))
+            #expect(!isOver)
+        }
+        #expect(!recording.advance(at: now))
+        #expect(recording.waitingSince == WallTime(secondsSince1970: 1_704_110_455))
+        #expect(storeAll(recording) && recording.waitingSince == nil)
+    }
+
+    @Test
     func `a recording that fails has failed once`() throws {
         let recording = try recorded(RecordingMetrics(registry), spool: 1)
         #expect(storeAll(recording) && recording.book.failure != nil)

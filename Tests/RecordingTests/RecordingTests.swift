@@ -347,7 +347,7 @@ struct RecordingTests {
         let isOverNow = recording.advance(at: now)
         #expect(!isOver && !isOverNow && spool.byteCount > 0)
         for _ in 0..<2 { recording.leave() }
-        #expect(spool.byteCount == 0 && spool.folders.isEmpty)
+        #expect(spool.byteCount == 0 && spool.folders.isEmpty && recording.waitingSince == nil)
         let isOverThen = recording.advance(at: now)
         recording.answered(try #require(answers.take()))
         #expect(!isOverThen && spool.byteCount == 0)
@@ -466,7 +466,7 @@ struct RecordingTests {
         director.content.withLock { $0.refusal = .failed("403") }
         recording.pause()
         for _ in 0..<2 {
-            #expect(!storeAll(recording, answers) && spool.byteCount > 0)
+            #expect(!storeAll(recording, answers) && spool.byteCount > 0 && recording.waitingSince != nil)
             now = now + Delivery.refusalPause
         }
         let told = director.content.withLock { $0.states }

@@ -25,6 +25,32 @@ private final class SlowDirector: RecordingDirector {
     }
 }
 
+/// Has nothing until it is told to, as a store that is silent.
+private final class HoldingDirector: RecordingDirector {
+    let memory = MemoryDirector()
+    /// Nil when it holds nothing back any more.
+    private let held = Lock<[Upload]?>([])
+
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? {
+        memory.plan(for: participant, isReplica: isReplica)
+    }
+    func documents(of recording: RecordingSummary) -> [StoredObject] { memory.documents(of: recording) }
+    func changed(_ recording: RecordingSummary) { memory.changed(recording) }
+
+    func put(_ upload: Upload) {
+        let isHeld = held.withLock { held in
+            held?.append(upload)
+            return held != nil
+        }
+        if !isHeld { memory.put(upload) }
+    }
+
+    func release() {
+        let uploads = held.withLock { $0.take() }
+        for upload in uploads ?? [] { memory.put(upload) }
+    }
+}
+
 @Suite("The recorder's thread")
 struct RecordingsTests {
     /// A former process has left a recording whose every file is still to be stored when the node is told to end.
@@ -38,6 +64,22 @@ struct RecordingsTests {
         recordings.stop()
         #expect(director.memory.content.withLock { $0.keys.last } == "events/ended")
         #expect(director.memory.content.withLock { $0.states } == [.stopping, .active, .stopped])
+    }
+
+    /// What was recorded has waited for some years by its dates, though it was handed over just now.
+    @Test(.timeLimit(.minutes(5)))
+    func `how long the oldest segment has waited is told until its bucket has it`() throws {
+        let folder = try TemporaryDirectory()
+        try RecordingTests().leaveRecording(in: "\(folder.path)/spool")
+        let (director, registry) = (HoldingDirector(), MetricsRegistry())
+        let recordings = try Recordings(
+            spool: "\(folder.path)/spool", maximumByteCount: 1 << 20, director: director, metrics: registry)
+        defer { recordings.stop() }
+        func lag() -> Double { registry.gauge("stagedoor_upload_lag_seconds", "Made before.").value }
+        #expect(waitUntil { lag() > 86_400 })
+        director.release()
+        #expect(waitUntil { director.memory.content.withLock { $0.states.last } == .stopped })
+        #expect(waitUntil { lag() == 0 })
     }
 
     /// As a full disk does: the journals of two folders cannot be opened until something is put right.

@@ -1,25 +1,19 @@
 public import GatewayMetrics
-import Wire
 
 /// What uploads are measured by.
 public struct UploadMetrics: Sendable {
     private let stored: Counter
     private let failed: Counter
     private let waiting: Gauge
-    private let lag: Gauge
 
     public init(_ metrics: MetricsRegistry) {
         let help = "Objects of recordings that a bucket has, and those that it refused or did not take in a day."
         stored = metrics.counter("stagedoor_uploads_total", help, ["result": "stored"])
         failed = metrics.counter("stagedoor_uploads_total", help, ["result": "failed"])
         waiting = metrics.gauge("stagedoor_uploads_waiting", "Objects that wait for their buckets.")
-        lag = metrics.gauge("stagedoor_upload_lag_seconds", "How long the oldest of them has waited.")
     }
 
-    func observe(waiting count: Int, lag duration: Duration) {
-        waiting.set(Double(count))
-        lag.set(duration.inSeconds)
-    }
+    func observe(waiting count: Int) { waiting.set(Double(count)) }
 
     func count(_ result: UploadResult) {
         switch result {

@@ -24,7 +24,6 @@ struct UploadQueue: Sendable {
         var id: UInt64
         var bucket: String
         var isBucketProven = false
-        var addedAt: MonotonicTime
     }
 
     private struct Entry: Sendable {
@@ -121,12 +120,6 @@ struct UploadQueue: Sendable {
 
     /// When `due` will have something that it has not now; nil when only an answer can change that.
     var nextAttempt: MonotonicTime? { waiting.lazy.filter { isOpen($0.item.bucket) }.map(\.notBefore).min() }
-
-    /// Since when the oldest of all has waited; nil when nothing waits.
-    var oldest: MonotonicTime? {
-        let waits = [waiting.lazy.map(\.item.addedAt).min(), flying.values.lazy.map(\.item.addedAt).min()]
-        return waits.compactMap { $0 }.min()
-    }
 
     private func isOpen(_ bucket: String) -> Bool { traffic[bucket]?.isOpen ?? true }
 

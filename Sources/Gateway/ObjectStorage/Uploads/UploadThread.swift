@@ -53,9 +53,7 @@ final class UploadThread {
     private func add(_ upload: Upload) {
         lastID += 1
         uploads[lastID] = upload
-        let item = UploadQueue.Item(
-            id: lastID, bucket: upload.bucket, isBucketProven: upload.isBucketProven, addedAt: loop.now)
-        if queue.add(item) { return }
+        if queue.add(UploadQueue.Item(id: lastID, bucket: upload.bucket, isBucketProven: upload.isBucketProven)) { return }
         finish(lastID, .failed("too many objects wait for their buckets"))
     }
 
@@ -66,7 +64,7 @@ final class UploadThread {
         if let next = queue.nextAttempt {
             timer = loop.schedule(after: max(.milliseconds(1), next - loop.now)) { [unowned self] in advance() }
         }
-        metrics.observe(waiting: queue.count, lag: queue.oldest.map { loop.now - $0 } ?? .zero)
+        metrics.observe(waiting: queue.count)
     }
 
     private func start(_ item: UploadQueue.Item) {

@@ -171,6 +171,11 @@ struct RecordingBook {
     /// Whether something lies in the spool that can be stored.
     var isWaiting: Bool { missing != nil || !waitingThumbnails.isEmpty }
 
+    /// Since when the oldest of the segments that can be stored has waited; nil where none does.
+    var waitingSince: WallTime? {
+        spooledSegments.first.flatMap { $0.isEnded ? $0.start.date + $0.duration : nil }
+    }
+
     /// The recording as others see it. A bucket that refused it may hear of a failure a day later, of a publish that goes on.
     func summary(_ state: RecordingSummary.State) -> RecordingSummary {
         RecordingSummary(

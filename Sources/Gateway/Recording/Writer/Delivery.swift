@@ -16,6 +16,8 @@ final class Delivery {
     private let answer: @Sendable (UploadResult) -> Void
     private let fail: (String) -> Void
     private var output = RecordingOutput()
+    /// When the step began that is under way, or was last.
+    private var stepBegan: WallTime?
     /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
     private var asksAgainAt: MonotonicTime?
     /// Whether what is under way is still to be stored; the uploads' thread asks.
@@ -39,6 +41,8 @@ final class Delivery {
     var isBucketLost: Bool { output.isBucketLost }
     /// Others have heard the last of the recording.
     var isConcluded: Bool { output.isConcluded }
+    /// Since when the oldest has waited of what the bucket is given; nil where there is nothing for it.
+    var waitingSince: WallTime? { [book.waitingSince, step == nil ? nil : stepBegan].compactMap { $0 }.min() }
     private var book: RecordingBook { chronicle.book }
 
     /// Once others know that the recording is lost, they are told nothing more.
@@ -56,6 +60,7 @@ final class Delivery {
     /// A step that stores nothing is over at once.
     /// - Parameter latest: the thumbnail that a step of the latest one stores.
     func begin(_ step: OutputMachine.Step, latest: [UInt8]) {
+        stepBegan = environment.clocks().wall
         output.begin(step, contents(of: step, latest), storedCount: book.storedCount)
         storeNext()
     }

@@ -112,6 +112,8 @@ final class Recording {
     var book: RecordingBook { chronicle.book }
     var header: RecordingHeader { chronicle.book.header }
     var isLive: Bool { media != nil }
+    /// Since when the oldest has waited of what is for the bucket; nil where nothing is.
+    var waitingSince: WallTime? { isElsewhere || book.isClosed ? nil : delivery.waitingSince }
     /// Nothing is on its way to the bucket, and nothing could be.
     var isIdle: Bool { delivery.step == nil && (delivery.isBucketLost || isElsewhere || !book.isWaiting) }
 

@@ -10,6 +10,9 @@ final class RecordingTable {
     /// Nothing is on its way to a bucket, and nothing could be.
     var isIdle: Bool { recordings.values.allSatisfy(\.isIdle) }
 
+    /// Since when the oldest has waited of what is for the buckets; nil where nothing is.
+    var waitingSince: WallTime? { recordings.values.lazy.compactMap(\.waitingSince).min() }
+
     func add(_ recording: Recording) { recordings[ObjectIdentifier(recording)] = recording }
 
     /// Of a recording that the publish begins. Its prefix names a second, in which another one of the participant may have begun.

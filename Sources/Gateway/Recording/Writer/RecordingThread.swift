@@ -184,13 +184,15 @@ final class RecordingThread {
     }
 
     private func advance() {
-        recordings.advance(at: EventLoop.wallNow())
+        let now = EventLoop.wallNow()
+        recordings.advance(at: now)
+        metrics.lag.set(recordings.waitingSince.map { max(0, (now - $0).inSeconds) } ?? 0)
+        if live.isEmpty, recordings.isEmpty { timer = nil }
         settle()
     }
 
     private func settle() {
         metrics.spool.set(Double(spool.byteCount))
-        if live.isEmpty, recordings.isEmpty { timer = nil }
         if stopDeadline != nil, recordings.isIdle { loop.stop() }
     }
 
