@@ -73,6 +73,20 @@ struct JournalTests {
     }
 
     @Test
+    func `what a later version wrote is passed over where it may be, and else is the end`() throws {
+        let folder = try TemporaryDirectory()
+        let lines = [
+            #"{"started":{},"ignorable":true}"#, #"{"later":{"_0":1},"ignorable":true}"#, #"{"segmentEnded":{}}"#,
+            #"{"later":{},"ignorable":false}"#, #"{"closed":{}}"#,
+        ]
+        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: folder.path + "/journal"))
+        let journal = try Journal(in: folder.path)
+        #expect(try journal.recover() == [.started, .segmentEnded])
+        try journal.append(.takenOver)
+        #expect(try journal.recover() == [.started, .segmentEnded, .takenOver])
+    }
+
+    @Test
     func `a journal's line that no recording has is left out`() throws {
         let folder = try TemporaryDirectory()
         let journal = try Journal(in: folder.path)

@@ -35,7 +35,7 @@ final class Journal {
     /// What has been written is on disk.
     func synchronise() throws(SpoolError) { try file.synchronise() }
 
-    /// All whole lines. What a crash cut short, and all behind it, is cut off.
+    /// All whole lines that we know. What a crash cut short, or a later version wrote, is cut off with all behind it.
     func recover() throws(SpoolError) -> [JournalEntry] {
         // A publish of a day makes 8 MB, and recordings that encoders come back to last for many.
         guard let data = try? Data(contentsOf: URL(filePath: file.path), options: .mappedIfSafe) else {
@@ -44,14 +44,22 @@ final class Journal {
         let decoder = JSONDecoder()
         var entries: [JournalEntry] = []
         var end = data.startIndex
-        while let newline = data[end...].firstIndex(of: UInt8(ascii: "\n")),
-            let entry = try? decoder.decode(JournalEntry.self, from: Data(data[end..<newline]))
-        {
-            if entry.isPlausible { entries.append(entry) }
+        while let newline = data[end...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = Data(data[end..<newline])
+            if let entry = try? decoder.decode(JournalEntry.self, from: line) {
+                if entry.isPlausible { entries.append(entry) }
+            } else if (try? decoder.decode(LaterEntry.self, from: line))?.ignorable != true {
+                break
+            }
             end = newline + 1
         }
         byteCount = end - data.startIndex
         if end < data.endIndex { try SpoolFile.shorten(file.path, to: byteCount) }
         return entries
     }
+}
+
+/// A later version's line, which says whether those before it may pass over it: `{"word":{},"ignorable":true}`.
+private struct LaterEntry: Decodable {
+    var ignorable: Bool
 }
