@@ -287,6 +287,34 @@ struct UploadsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s") == ["1.mp4"])
     }
 
+    /// As one on a server that is away: whoever opens its pipe waits until somebody writes there.
+    @Test func `a folder that hangs keeps no other bucket waiting`() throws {
+        let (folder, endings) = (try Self.folder(), Endings())
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try #require(mkdir(folder + "/hung", 0o700) == 0 && mkfifo(folder + "/hung/pipe", 0o600) == 0)
+        let buckets = ["hung", "recordings"].map { ($0, StorageSettings(directory: "\(folder)/\($0)")) }
+        let uploads = try Uploads(Dictionary(uniqueKeysWithValues: buckets), metrics: UploadMetrics(MetricsRegistry()))
+        uploads.read("pipe", from: "hung") { _ in }
+        uploads.add(endings.upload(Self.object("late", "text"), bucket: "hung"))
+        uploads.add(endings.upload(Self.object("early", "text")))
+        #expect(endings.wait(for: 1).map(\.key) == ["early"])
+        close(open(folder + "/hung/pipe", O_WRONLY))
+        let stored = endings.wait(for: 2)
+        #expect(stored.map(\.key) == ["early", "late"] && stored.allSatisfy { $0.result == .stored })
+    }
+
+    @Test func `a folder that a reload brings is a bucket at once`() throws {
+        let (folder, endings) = (try Self.folder(), Endings())
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let uploads = try Uploads([:], metrics: UploadMetrics(MetricsRegistry()))
+        var settings = StorageSettings(directory: folder)
+        settings.bucket = "with.dots"
+        uploads.apply(["shows": settings])
+        uploads.add(endings.upload(Self.object("a", "text"), bucket: "with.dots"))
+        #expect(endings.wait(for: 1).map(\.result) == [.stored])
+        #expect(FileManager.default.fileExists(atPath: folder + "/a"))
+    }
+
     /// It was killed between the two names of the segment and the new one's place.
     @Test func `a draft that a crash left is not written through into the spool`() throws {
         let folder = try Self.folder()

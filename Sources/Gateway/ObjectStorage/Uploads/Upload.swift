@@ -7,9 +7,9 @@ public struct Upload: Sendable {
     public var bucket: String
     /// The bucket has taken something of the same recording, perhaps before a restart.
     public var isBucketProven: Bool
-    /// Called once, on the uploads' thread.
+    /// Called once, on its bucket's thread.
     public var done: @Sendable (UploadResult) -> Void
-    /// Asked before each try, on the uploads' thread: what nobody wants any more is interrupted.
+    /// Asked before each try, on its bucket's thread: what nobody wants any more is interrupted.
     public var isWanted: @Sendable () -> Bool
 
     public init(

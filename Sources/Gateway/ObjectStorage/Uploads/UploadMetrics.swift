@@ -4,6 +4,7 @@ public import GatewayMetrics
 public struct UploadMetrics: Sendable {
     private let stored: Counter
     private let failed: Counter
+    /// Of all threads together.
     private let waiting: Gauge
 
     public init(_ metrics: MetricsRegistry) {
@@ -13,9 +14,10 @@ public struct UploadMetrics: Sendable {
         waiting = metrics.gauge("stagedoor_uploads_waiting", "Objects that wait for their buckets.")
     }
 
-    func observe(waiting count: Int) { waiting.set(Double(count)) }
+    func add() { waiting.increment() }
 
-    func count(_ result: UploadResult) {
+    func finish(_ result: UploadResult) {
+        waiting.decrement()
         switch result {
         case .stored: stored.increment()
         case .failed: failed.increment()

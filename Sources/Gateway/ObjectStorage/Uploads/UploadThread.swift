@@ -2,7 +2,7 @@ import EventLoop
 import GatewayLogging
 import Wire
 
-/// What the uploads' thread does: carries out what the queue says. Confined to its loop.
+/// What a thread of uploads does: carries out what the queue says. Confined to its loop.
 final class UploadThread {
     private let loop: EventLoop
     private let line: UploadLine
@@ -53,6 +53,7 @@ final class UploadThread {
     private func add(_ upload: Upload) {
         lastID += 1
         uploads[lastID] = upload
+        metrics.add()
         if queue.add(UploadQueue.Item(id: lastID, bucket: upload.bucket, isBucketProven: upload.isBucketProven)) { return }
         finish(lastID, .failed("too many objects wait for their buckets"))
     }
@@ -64,7 +65,6 @@ final class UploadThread {
         if let next = queue.nextAttempt {
             timer = loop.schedule(after: max(.milliseconds(1), next - loop.now)) { [unowned self] in advance() }
         }
-        metrics.observe(waiting: queue.count)
     }
 
     private func start(_ item: UploadQueue.Item) {
@@ -89,7 +89,7 @@ final class UploadThread {
 
     private func finish(_ id: UInt64, _ result: UploadResult) {
         guard let upload = uploads.removeValue(forKey: id) else { return }
-        metrics.count(result)
+        metrics.finish(result)
         upload.done(result)
     }
 
@@ -105,8 +105,7 @@ final class UploadThread {
 
     /// The process ends: files stay where they are.
     private func interrupt() {
-        for upload in uploads.values { upload.done(.interrupted) }
-        uploads = [:]
+        for id in uploads.keys { finish(id, .interrupted) }
         line.take().orders.forEach { $0.refuse() }
     }
 }

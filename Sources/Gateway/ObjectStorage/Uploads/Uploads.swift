@@ -1,35 +1,59 @@
 public import EventLoop
 public import Settings
 
-/// The thread that brings objects into their buckets. Whoever hands one over never waits.
+/// The threads that bring objects into their buckets: one for all stores, and one for each folder, whose disk may hang. Whoever
+/// hands an object over never waits.
 public final class Uploads: Sendable {
     /// What a read may take: the longest object, from the slowest store.
     public static let longestRead = S3Bucket.deadline(ofLength: BucketClient.maximumReadLength)
 
-    private let line: UploadLine
-    private let thread: WorkerThread
+    private struct Uploader: Sendable {
+        let line: UploadLine
+        let thread: WorkerThread
+
+        init(_ buckets: [String: StorageSettings], _ metrics: UploadMetrics) throws(SystemError) {
+            let line = UploadLine(buckets)
+            self.line = line
+            thread = try WorkerThread.start(name: "uploads") { UploadThread.run(line, metrics) }
+        }
+    }
+
+    private let metrics: UploadMetrics
+    private let stores: Uploader
+    /// By bucket: those that the configuration file names, or did.
+    private let folders = Lock<[String: Uploader]>([:])
 
     /// - Throws: when the system gives no more threads.
     public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws(SystemError) {
-        let line = UploadLine(buckets)
-        self.line = line
-        thread = try WorkerThread.start(name: "uploads") { UploadThread.run(line, metrics) }
+        self.metrics = metrics
+        stores = try Uploader(buckets, metrics)
+        apply(buckets)
     }
 
     deinit { stop() }
 
     /// Puts other buckets into force, for the requests that come from now on.
-    public func apply(_ buckets: [String: StorageSettings]) { line.apply(buckets) }
+    public func apply(_ buckets: [String: StorageSettings]) {
+        stores.line.apply(buckets)
+        folders.withLock { folders in
+            for folder in folders.values { folder.line.apply(buckets) }
+            for (name, settings) in buckets where !settings.directory.isEmpty {
+                let bucket = settings.bucket.isEmpty ? name : settings.bucket
+                // Where the system gives no more threads, the one of the stores has it.
+                if folders[bucket] == nil { folders[bucket] = try? Uploader(buckets, metrics) }
+            }
+        }
+    }
 
     /// Whether the configuration file names that bucket.
-    public func knows(_ bucket: String) -> Bool { line.buckets.bucket(bucket) != nil }
+    public func knows(_ bucket: String) -> Bool { stores.line.buckets.bucket(bucket) != nil }
 
-    public func add(_ upload: Upload) { line.add(.upload(upload)) }
+    public func add(_ upload: Upload) { line(of: upload.bucket).add(.upload(upload)) }
 
     /// Tries whether a bucket can be written to.
     /// - Parameter reply: called once, on any thread; nil when it can.
     public func tryOut(_ bucket: String, reply: @escaping @Sendable (StorageFault?) -> Void) {
-        line.add(.trial(bucket: bucket, reply: reply))
+        line(of: bucket).add(.trial(bucket: bucket, reply: reply))
     }
 
     /// Reads an object of at most `BucketClient.maximumReadLength` bytes.
@@ -37,17 +61,20 @@ public final class Uploads: Sendable {
     public func read(
         _ key: String, from bucket: String, reply: @escaping @Sendable (Result<[UInt8], StorageFault>) -> Void
     ) {
-        line.add(.read(key: key, bucket: bucket, reply: reply))
+        line(of: bucket).add(.read(key: key, bucket: bucket, reply: reply))
     }
 
-    /// Ends the thread; what no bucket has yet is interrupted.
+    /// Ends the threads; what no bucket has yet is interrupted. A disk that hangs is waited for.
     public func stop() {
-        line.close()
-        thread.join()
+        let uploaders = folders.withLock { Array($0.values) } + [stores]
+        for uploader in uploaders { uploader.line.close() }
+        for uploader in uploaders { uploader.thread.join() }
     }
+
+    private func line(of bucket: String) -> UploadLine { folders.withLock { $0[bucket]?.line } ?? stores.line }
 }
 
-/// The line in front of the thread, from any other one.
+/// The line in front of one thread, from any other one.
 final class UploadLine: Sendable {
     enum Order: Sendable {
         case upload(Upload)

@@ -20,7 +20,7 @@ final class Delivery {
     private var stepBegan: WallTime?
     /// When its bucket, which refused something for good, is asked once more; others have heard that it failed.
     private var asksAgainAt: MonotonicTime?
-    /// Whether what is under way is still to be stored; the uploads' thread asks.
+    /// Whether what is under way is still to be stored; its bucket's thread asks.
     private let isWanted = Lock(true)
 
     /// - Parameters:
