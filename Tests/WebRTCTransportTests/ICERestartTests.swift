@@ -45,6 +45,7 @@ struct ICERestartTests {
         #expect(answer.iceUfrag == new.ufrag.description)
         #expect(answer.icePassword == String(decoding: new.password, as: UTF8.self))
         #expect(answer.candidates == context.candidates && answer.isEndOfCandidates)
+        #expect(answer.attributes.first(MediaGroup.self)?.mids == ["0"] && answer.mid == "0")
         #expect(context.directory.entry(ufrag: old.ufrag) === entry && context.directory.entry(ufrag: new.ufrag) === entry)
         context.directory.remove(entry.transport.confirm(new.ufrag))
         #expect(context.directory.entry(ufrag: old.ufrag) == nil && context.directory.entry(ufrag: new.ufrag) === entry)

@@ -65,6 +65,7 @@ extension TransportContext {
         answer.attributes = [Attribute("ice-lite")]
         let peer = entry.transport.peer
         if !peer.iceOptions.isEmpty { answer.attributes.append("ice-options", peer.iceOptions.joined(separator: " ")) }
+        if !peer.bundleMids.isEmpty { answer.attributes.append(MediaGroup(semantics: "BUNDLE", mids: peer.bundleMids)) }
         answer.mid = peer.taggedMid
         answer.candidates = candidates
         answer.isEndOfCandidates = true
