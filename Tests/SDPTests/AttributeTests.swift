@@ -26,6 +26,8 @@ struct AttributeTests {
         Case<SourceGroup>("FID 33391723 128458644") { $0.ssrcs == [33_391_723, 128_458_644] },
         Case<RestrictionIdentifier>("h send") { $0.identifier == "h" && $0.direction == .send },
         Case<RestrictionIdentifier>("1 send pt=97;max-width=1280") { $0.restrictions == "pt=97;max-width=1280" },
+        Case<RestrictionIdentifier>("2 send max-fps=30;pt=97,98") { $0.payloadTypes == [97, 98] },
+        Case<RestrictionIdentifier>("3 recv max-br=800000") { $0.payloadTypes == nil },
         Case<Simulcast>("send 0;1;2") { $0.send.count == 3 && $0.receive.isEmpty },
         Case<Simulcast>("send 1,~2;3 recv 4") { $0.send[0].alternatives[1].isPaused && $0.receive.count == 1 },
         Case<Candidate>("0 1 udp 2130706431 192.0.2.2 48840 typ host") { $0.address == SocketAddress("192.0.2.2:48840") },

@@ -146,6 +146,36 @@ struct OfferTests {
         #expect(refusal?.code == .tooManyLayers)
     }
 
+    /// As in the first example of RFC 8853, and as browsers send layers of several codecs.
+    @Test func `of a layer's alternatives the one is taken that may be H.264, of a layer without one none`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
+        func accepted(_ first: String, _ second: String, _ third: String) throws -> AcceptedOffer {
+            let edited = text.replacing("a=rid:0 send", with: "a=rid:0 send \(first)\r\na=rid:x send pt=96;max-fps=30")
+                .replacing("a=rid:1 send", with: "a=rid:1 send \(second)")
+                .replacing("a=rid:2 send", with: "a=rid:2 send \(third)")
+                .replacing("a=simulcast:send 0;1;2", with: "a=simulcast:send 0,x;1;2")
+            return try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8)))
+        }
+        let offer = try accepted("pt=97", "max-width=640;pt=97,96", "pt=98")
+        #expect(offer.video.rids == ["x", "1"])
+        #expect(offer.answer(Self.local).text.contains("a=simulcast:recv x;1\r\n"))
+        #expect(try accepted("pt=96", "pt=97", "pt=98").video.rids == ["0"])
+    }
+
+    @Test func `simulcast is refused whose layers are all of other formats, or told apart by their SSRCs alone`() throws {
+        let layers = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
+        let plain = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)
+        let offers: [(String, RefusalCode)] = [
+            ((0..<3).reduce(layers) { $0.replacing("a=rid:\($1) send", with: "a=rid:\($1) send pt=97") }, .noH264),
+            (plain.replacing("a=mid:1\r\n", with: "a=mid:1\r\na=ssrc-group:SIM 11 12 13\r\n"), .tooManyTracks),
+        ]
+        for (text, code) in offers {
+            let offer = try SessionDescription(parsing: Array(text.utf8))
+            let refusal = #expect(throws: Refusal.self) { try AcceptedOffer(negotiating: offer) }
+            #expect(refusal?.code == code)
+        }
+    }
+
     /// None of their packets could be placed, and sound alone would be a publish.
     @Test func `layers that nothing tells apart are refused`() throws {
         let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)

@@ -59,7 +59,7 @@ extension AcceptedSection {
             feedback.removeAll { $0 == "transport-cc" }
         }
         if kind == .video {
-            let offered = try Self.rids(of: media, with: extensions)
+            let offered = try Self.rids(of: media, as: payloadType, with: extensions)
             rids = Array(offered.prefix(OfferRules.maximumLayers))
             passedOverRIDs = Array(offered.dropFirst(OfferRules.maximumLayers))
             retransmissionPayloadType = formats.retransmission(of: payloadType)
@@ -82,22 +82,44 @@ extension AcceptedSection {
         return (media.attributes.first(Source.self)?.ssrc, nil)
     }
 
-    /// Every layer of a simulcast offer, the preferred ones first (RFC 8853 §5.2): OBS aborts unless all are accepted.
-    private static func rids(of media: MediaDescription, with extensions: [HeaderExtensionMap]) throws(Refusal) -> [String] {
-        guard media.attributes.contains("simulcast") else { return [] }
+    /// Every layer of a simulcast offer, the preferred ones first (RFC 8853 §5.2): OBS aborts unless all are accepted. Left out
+    /// are those that are never of our payload type (RFC 8851 §6.3).
+    private static func rids(
+        of media: MediaDescription, as payloadType: UInt8, with extensions: [HeaderExtensionMap]
+    ) throws(Refusal) -> [String] {
+        guard media.attributes.contains("simulcast") else {
+            try checkSources(of: media)
+            return []
+        }
         guard let simulcast = media.attributes.first(Simulcast.self), !simulcast.send.isEmpty else {
             throw malformed("The a=simulcast of the offer is malformed or sends nothing.")
         }
-        let rids = simulcast.send.compactMap { $0.alternatives.first?.identifier }
-        let sendable = Set(media.attributes.all(RestrictionIdentifier.self).filter { $0.direction == .send }.map(\.identifier))
-        guard Set(rids).count == rids.count, sendable.isSuperset(of: rids) else {
+        let names = simulcast.send.flatMap(\.alternatives).map(\.identifier)
+        let sendable = media.attributes.all(RestrictionIdentifier.self).filter { $0.direction == .send }
+        guard Set(names).count == names.count, Set(sendable.map(\.identifier)).isSuperset(of: names) else {
             throw malformed("The a=simulcast of the offer names an encoding without a=rid.")
+        }
+        let usable = Set(sendable.filter { $0.payloadTypes?.contains(payloadType) ?? true }.map(\.identifier))
+        let rids = simulcast.send.compactMap { $0.alternatives.first { usable.contains($0.identifier) }?.identifier }
+        guard !rids.isEmpty else {
+            throw Refusal(.noH264, sentence: "No simulcast layer of the offer may be its H.264 (a=rid with pt=\(payloadType)).")
         }
         guard rids.count <= OfferRules.maximumOfferedLayers else { throw Refusal(.tooManyLayers) }
         guard rids.count == 1 || extensions.contains(where: { $0.uri == HeaderExtensionMap.rtpStreamID }) else {
             throw malformed("The offer has a=simulcast without a=extmap of rtp-stream-id, which tells its layers apart.")
         }
         return rids
+    }
+
+    /// Layers that their SSRCs alone tell apart, as in Chromium before `sendEncodings`, would replace one another: the last to begin
+    /// is taken.
+    private static func checkSources(of media: MediaDescription) throws(Refusal) {
+        let groups = media.attributes.all(SourceGroup.self)
+        guard !groups.contains(where: { $0.semantics == "SIM" && $0.ssrcs.count > 1 }) else {
+            throw Refusal(
+                .tooManyTracks,
+                sentence: "The offer has simulcast by a=ssrc-group:SIM: offer it by a=rid and a=simulcast, or send one layer.")
+        }
     }
 
     /// Extensions we read, with the offer's identifiers; those the offerer only receives are of no use.

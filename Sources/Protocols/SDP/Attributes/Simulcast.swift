@@ -92,6 +92,12 @@ public struct RestrictionIdentifier: TypedAttribute, Equatable {
         (self.identifier, self.direction, self.restrictions) = (identifier, direction, restrictions)
     }
 
+    /// The formats that `pt=` leaves to the encoding (RFC 8851 §5); nil without it: all of the section's.
+    public var payloadTypes: [UInt8]? {
+        let list = restrictions?.split(separator: ";").first { $0.hasPrefix("pt=") }
+        return list?.dropFirst(3).split(separator: ",").compactMap { UInt8($0) }
+    }
+
     public init?(attributeValue: Substring) {
         let parts = words(attributeValue, maximum: 3)
         guard parts.count >= 2, Self.isIdentifier(parts[0]), let direction = Direction(rawValue: String(parts[1])) else {
