@@ -139,7 +139,8 @@ struct AMF0LimitTests {
         #expect(throws: AMF0Error.unsupportedMarker(marker)) { try decode([marker, 0, 0, 0, 0]) }
     }
 
-    @Test func `refuses AMF 3 by name`() {
-        #expect(throws: AMF0Error.amf3) { try decode([0x11, 0x01]) }
+    @Test func `reads up to a value in AMF 3, and refuses one inside a value by name`() throws {
+        #expect(try decode([0x05, 0x01, 0x01, 0x11, 0x0A, 0x0B, 0x01]) == [.null, .boolean(true)])
+        #expect(throws: AMF0Error.amf3) { try decode([0x03, 0, 1, 0x61, 0x11, 0x01]) }
     }
 }

@@ -122,6 +122,24 @@ struct ServerSessionTests {
         #expect(driver.happenings.last == .data(0, [2, 0, 1, 0x61]))
     }
 
+    /// Flash connects with nobody who answers with another encoding, and may add objects of its own in AMF 3.
+    @Test func `answers the encoding that was asked for, and reads commands up to their AMF 3`() throws {
+        let connect = RTMPCommand(
+            name: "connect", transactionID: 1, object: .object(["app": "app", "tcUrl": "rtmp://h/app", "objectEncoding": 3.0]))
+        let publish = RTMPCommand(name: "publish", transactionID: 5, arguments: ["KEY", "live"])
+        var encoder = EncoderBytes()
+        encoder.message(type: 20, streamID: 0, chunkStreamID: 3, connect.bytes + [0x11, 0x0A, 0x0B, 0x01, 0x01])
+        encoder.message(type: 17, streamID: 1, chunkStreamID: 3, [0] + publish.bytes + [0x11, 0x04, 0x01])
+        let driver = SessionDriver()
+        driver.feed(encoder.bytes)
+        #expect(
+            driver.happenings == [
+                .connect(app: "app", tcURL: "rtmp://h/app", flashVersion: ""), .publish(application: "app", key: "KEY"),
+            ])
+        let result = try #require(driver.answers.first { $0.name == "_result" })
+        #expect(result.arguments.first?.members?["objectEncoding"]?.number == 3)
+    }
+
     private static let members: AMF0Object = [
         "app": "app", "tcUrl": "rtmp://h/app", "fourCcList": .strictArray(["avc1", "Opus"]), "flashVer": "X",
         "extra": .object(["since": .date(milliseconds: 1), "note": .xmlDocument("<a/>"), "none": .undefined]),

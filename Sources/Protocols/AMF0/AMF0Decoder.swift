@@ -23,13 +23,13 @@ public struct AMF0Decoder {
     /// A decoder that has read nothing: one for each message body.
     public init() {}
 
-    /// Reads all values of a message body.
+    /// Reads the values of a message body, up to the first one in AMF 3: nothing tells how long that is.
     public static func values(in body: RawSpan) throws(AMF0Error) -> [AMF0Value] {
         var decoder = AMF0Decoder()
         var reader = ByteReader(body)
         var values: [AMF0Value] = []
         values.reserveCapacity(usualValueCount)
-        while !reader.isAtEnd { values.append(try decoder.value(from: &reader)) }
+        while let marker = reader.peek(), marker != AMF0Marker.avmPlusObject { values.append(try decoder.value(from: &reader)) }
         return values
     }
 
@@ -123,7 +123,7 @@ public enum AMF0Error: Error, Equatable, Sendable {
     case tooDeep
     /// More than `AMF0Decoder.maximumValueCount` values in one message.
     case tooManyValues
-    /// Marker 0x11: what follows is AMF 3, which no encoder needs for publishing.
+    /// Marker 0x11 inside a value: what follows is AMF 3, which no encoder needs for publishing.
     case amf3
     /// References, movie clips, record sets, and markers that the specification does not have.
     case unsupportedMarker(UInt8)

@@ -46,7 +46,7 @@ public struct ConnectRequest: Equatable, Sendable {
 
     /// It says which capabilities it has, be it none.
     var tellsCapabilities: Bool
-    /// 3 when the peer asked for AMF 3, else 0.
+    /// 3 when the peer asked for AMF 3, else 0. Flash fails where the answer is another, and needs none of it to publish.
     var objectEncoding: Double
     var transactionID: Double
 
