@@ -223,6 +223,17 @@ struct PipelineTests {
         #expect(rig.sink.packets(of: .audio).map(\.payload.count) == [8_192, 2])
     }
 
+    @Test func `Opus whose header is empty has as many channels as its multichannel configuration says`() throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        rig.audio([0x90] + Array("Opus".utf8))
+        for configuration in [[1, 2, 0, 0, 0, 3], [0], [1, 6, 0, 0, 0, 0x3F]] as [[UInt8]] {
+            rig.audio([0x94] + Array("Opus".utf8) + configuration)
+        }
+        rig.audio([0x94] + Array("mp4a".utf8) + [1, 8, 0, 0, 0x06, 0x3F])
+        #expect(inspector.opusChannelCounts == [2, 6])
+    }
+
     /// AAC-LC at 48 kHz of one channel, two and six.
     @Test(arguments: [(0x88, false), (0x90, true), (0xB0, true)] as [(UInt8, Bool)])
     func `says of AAC what its Opus is`(_ channels: UInt8, _ isStereo: Bool) throws {
@@ -312,6 +323,7 @@ final class FakeInspector: MediaInspector {
     private(set) var units: [[UInt8]] = []
     private(set) var layers: Set<UInt8> = []
     private(set) var audioConfigurations: [[UInt8]] = []
+    private(set) var opusChannelCounts: [Int] = []
     private(set) var audioByteCounts: [Int] = []
     private var refusal: Refusal? { refusesFrames ? Refusal(.internalError) : nil }
 
@@ -326,7 +338,10 @@ final class FakeInspector: MediaInspector {
         audioConfigurations.append(configuration.bytes)
         return nil
     }
-    func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? { nil }
+    func opusConfigured(channelCount: Int, arrival: MonotonicTime) -> Refusal? {
+        opusChannelCounts.append(channelCount)
+        return nil
+    }
     func accessUnit(_ found: NALUnitList, layer: UInt8, timestamp: Int64, arrival: MonotonicTime) -> Refusal? {
         layers.insert(layer)
         units += found.units.map { Array($0) }

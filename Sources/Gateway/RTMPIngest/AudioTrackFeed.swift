@@ -45,6 +45,7 @@ final class AudioTrackFeed {
         case (.codedFrames, .aac): return unsafe forwardAAC(body, message.stamp(of: tag), &message)
         case (.codedFrames, .opus): return unsafe forward(body, isOpus: true, message.stamp(of: tag), &message)
         case (.codedFrames, _): return refuse(tag.codec, &message)
+        case (.multichannelConfiguration, .opus): return unsafe judgeChannels(body, message)
         default: return nil
         }
     }
@@ -105,6 +106,14 @@ final class AudioTrackFeed {
         publication.setFormat(.opus(isStereo: head.channelCount == 2), of: .audio)
         publication.setSourceAudioFormat(nil)
         return nil
+    }
+
+    /// Beside an empty header of Opus this alone tells of more channels than two; AAC's header always tells its own.
+    private func judgeChannels(_ configuration: UnsafeRawBufferPointer, _ message: MediaMessage) -> Refusal? {
+        // Their order stands before their number.
+        guard configuration.count > 1 else { return nil }
+        let channelCount = unsafe Int(configuration[1])
+        return channelCount > 2 ? inspector?.opusConfigured(channelCount: channelCount, arrival: message.arrival) : nil
     }
 
     /// Some encoders leave each frame's ADTS header where it was; those of them that send no sequence header tell there what
