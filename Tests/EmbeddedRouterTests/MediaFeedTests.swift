@@ -22,7 +22,7 @@ struct MediaFeedTests {
     mutating func block(
         _ number: Int64, of track: TrackID = .video, isKeyframe: Bool = false, at arrival: MonotonicTime = .zero
     ) throws -> MediaBlock {
-        let taken = pool.take()
+        let taken = pool.take(at: arrival)
         let block = try #require(taken)
         let payload: [UInt8] = [UInt8(truncatingIfNeeded: number)]
         payload.withUnsafeBytes { bytes in
@@ -40,7 +40,7 @@ struct MediaFeedTests {
     @Test mutating func `blocks come out in order and go back to the pool`() throws {
         for number in 0..<5 { #expect(writer.push(try block(Int64(number))) == .handedOver) }
         #expect(feed.drained() == [0, 1, 2, 3, 4])
-        let again = pool.take()
+        let again = pool.take(at: .zero)
         #expect(again?.isFree == true)
     }
 
@@ -65,7 +65,7 @@ struct MediaFeedTests {
     @Test mutating func `a full feed refuses and waits for nobody`() throws {
         for number in 0..<MediaFeed.capacity - 1 { #expect(writer.push(try block(Int64(number))) == .handedOver) }
         #expect(writer.push(try block(1_000, isKeyframe: true)) == .handedOver)
-        let further = pool.take()
+        let further = pool.take(at: .zero)
         #expect(further == nil, "the pool is as large as the feed")
         writer.fallBehind()
         #expect(feed.drained().count == MediaFeed.capacity)

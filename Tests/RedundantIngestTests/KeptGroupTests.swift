@@ -1,3 +1,4 @@
+import EventLoop
 import StageHub
 import Testing
 import Wire
@@ -143,14 +144,14 @@ struct KeptGroupTests {
             (.ofSound, FeedBlockPool.maximumOfSound, FeedBlock.sizeForSound),
         ] {
             var (pool, blocks) = (pool, [FeedBlock]())
-            while let block = pool.take() {
+            while let block = pool.take(at: .zero) {
                 block.lend()
                 blocks.append(block)
             }
             #expect(blocks.count == count)
             bytes += count * size
             blocks[7].giveBack()
-            #expect(pool.take() === blocks[7])
+            #expect(pool.take(at: .zero) === blocks[7])
         }
         #expect(bytes < 20_000_000)
     }

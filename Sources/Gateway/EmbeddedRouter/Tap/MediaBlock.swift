@@ -1,3 +1,4 @@
+import EventLoop
 import StageHub
 import Synchronization
 import Wire
@@ -7,7 +8,7 @@ import Wire
 ///
 /// Safe to share: its publisher's worker alone writes it, before it is lent; then nobody writes until `isFree` says that the
 /// last reader is done (an acquiring load after the readers' releasing subtractions), and only that worker fills it again.
-final class MediaBlock: Sendable {
+final class MediaBlock: LentBlock, Sendable {
     struct Packet {
         var sequenceNumber: Int64
         var timestamp: Int64
@@ -98,34 +99,15 @@ final class MediaBlock: Sendable {
     private static let usualPacketByteCount = 1_232
 }
 
-/// The blocks of one publication. Grows to what its readers hold, up to its bound; then packets are not copied but counted.
-struct MediaBlockPool {
-    /// Those that were lent once come first.
-    private var blocks: [MediaBlock] = []
-    private var usedCount = 0
-    private var last = 0
+/// The blocks of one publication: as many as its readers hold; beyond, packets are not copied but counted.
+typealias MediaBlockPool = BlockPool<MediaBlock>
 
-    /// Makes what a stream takes that catches up half a second, so that it does not wait for memory then. To be called when a
-    /// reader comes.
-    mutating func reserve() {
-        blocks.reserveCapacity(Self.maximumBlocks)
-        while blocks.count < Self.reservedBlocks { blocks.append(MediaBlock()) }
-    }
-
-    /// A block nobody reads; nil when all are out.
-    mutating func take() -> MediaBlock? {
-        for _ in 0..<usedCount {
-            last = last + 1 < usedCount ? last + 1 : 0
-            if blocks[last].isFree { return blocks[last] }
-        }
-        guard usedCount < Self.maximumBlocks else { return nil }
-        if usedCount == blocks.count { blocks.append(MediaBlock()) }
-        usedCount += 1
-        return blocks[usedCount - 1]
-    }
+extension MediaBlockPool {
+    init() { self.init(maximumCount: Self.maximumBlocks, leastCount: Self.reservedBlocks, make: MediaBlock.init) }
 
     /// Two thirds of a second at 800 blocks a second, 10 MB: the readers keep half a second for retransmission.
-    static let maximumBlocks = 512
-    /// Half a second of video that is kept for retransmission, and as much behind, at 60 frames of two blocks a second.
-    private static let reservedBlocks = 128
+    static var maximumBlocks: Int { 512 }
+    /// What a stream takes that catches up half a second: half a second of video that is kept for retransmission, and as much
+    /// behind, at 60 frames of two blocks a second.
+    private static var reservedBlocks: Int { 128 }
 }

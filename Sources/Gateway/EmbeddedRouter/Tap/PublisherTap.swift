@@ -68,7 +68,7 @@ final class PublisherTap: MediaSink {
         var start = 0
         while start < packets.count {
             let end = min(start + MediaBlock.maximumPackets, packets.count)
-            guard let block = pool.take() else { return fallBehind(run) }
+            guard let block = pool.take(at: run.arrival) else { return fallBehind(run) }
             let isFirst = start == 0
             unsafe block.fill(
                 packets[start..<end],

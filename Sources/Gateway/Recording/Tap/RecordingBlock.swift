@@ -1,3 +1,4 @@
+import EventLoop
 import StageHub
 import Synchronization
 import Wire
@@ -6,7 +7,7 @@ import Wire
 ///
 /// Safe to share: the worker alone writes it, before it goes into the ring; then it is the reader's until `isFree` says that it
 /// is done, and only that worker fills it again.
-final class RecordingBlock: Sendable {
+final class RecordingBlock: LentBlock, Sendable {
     /// What came, in order; ranges lie in `bytes`.
     enum Entry {
         /// An RTP packet of the hub: of audio, or of the layer of video that is recorded.
@@ -103,23 +104,12 @@ final class RecordingBlock: Sendable {
     private static let largestPacket = 8_192
 }
 
-/// The blocks of one publication: as many as its writer lags, up to a bound. Confined to the publication's worker.
-struct RecordingBlockPool {
-    private var blocks: [RecordingBlock] = []
-    private var last = 0
+/// The blocks of one publication: as many as its writer lags.
+typealias RecordingBlockPool = BlockPool<RecordingBlock>
 
-    /// A block that nobody reads; nil when all are out.
-    mutating func take() -> RecordingBlock? {
-        for _ in blocks.indices {
-            last = last + 1 < blocks.count ? last + 1 : 0
-            if blocks[last].isFree { return blocks[last] }
-        }
-        guard blocks.count < Self.maximumBlocks else { return nil }
-        blocks.append(RecordingBlock())
-        last = blocks.count - 1
-        return blocks[last]
-    }
+extension RecordingBlockPool {
+    init() { self.init(maximumCount: Self.maximumBlocks, make: RecordingBlock.init) }
 
     /// 6 MiB: some five seconds at the contract's highest bitrate, in which a disk may stall.
-    static let maximumBlocks = 96
+    static var maximumBlocks: Int { 96 }
 }

@@ -1,3 +1,4 @@
+import EventLoop
 import Refusals
 import StageHub
 import Wire
@@ -114,7 +115,7 @@ final class RecordingTap: SourceAudioSink {
     private func room(at now: MonotonicTime) -> RecordingBlock? {
         if let block, !block.isFull, block.isEmpty || now - block.began < Self.handOverInterval { return block }
         handOver()
-        guard let next = pool.take() else {
+        guard let next = pool.take(at: now) else {
             lose()
             return nil
         }

@@ -1,3 +1,4 @@
+import EventLoop
 import Refusals
 import StageHub
 import Wire
@@ -17,7 +18,7 @@ final class EncoderTap: MediaSink {
     func forward(_ packets: UnsafeBufferPointer<MediaPacket>, of run: MediaRun) {
         var start = 0
         while start < packets.count {
-            guard let block = unsafe take(for: packets[start], of: run.track) else {
+            guard let block = unsafe take(for: packets[start], of: run) else {
                 hasLost = true
                 break
             }
@@ -37,9 +38,9 @@ final class EncoderTap: MediaSink {
     }
 
     /// Opus of RTMP may be longer than a block of sound.
-    private func take(for packet: MediaPacket, of track: TrackID) -> FeedBlock? {
-        let isLong = track.kind == .video || packet.payloadByteCount > FeedBlock.sizeForSound
-        return isLong ? pictures.take() : sound.take()
+    private func take(for packet: MediaPacket, of run: MediaRun) -> FeedBlock? {
+        let isLong = run.track.kind == .video || packet.payloadByteCount > FeedBlock.sizeForSound
+        return isLong ? pictures.take(at: run.arrival) : sound.take(at: run.arrival)
     }
 
     /// Of all tracks, with whichever run comes first: routers are announced all layers together.

@@ -1,3 +1,4 @@
+import EventLoop
 import StageHub
 import Synchronization
 import Wire
@@ -7,7 +8,7 @@ import Wire
 /// Safe to share: the encoder's worker alone writes it, before it is lent; then it is the reader's until `giveBack`, and only
 /// that worker fills it again (`isFree` is an acquiring load after the reader's releasing store).
 @safe
-final class FeedBlock: Sendable {
+final class FeedBlock: LentBlock, Sendable {
     /// What became known of a track, whichever this run is of.
     struct News: Sendable {
         var track: TrackID
@@ -94,37 +95,16 @@ final class FeedBlock: Sendable {
     static let sizeForSound = 2_048
 }
 
-/// The blocks of one encoder. Grows to what its reader holds, up to its bound; then packets are not copied but counted.
-struct FeedBlockPool {
+/// The blocks of one encoder: as many as its reader holds; beyond, packets are not copied but counted.
+typealias FeedBlockPool = BlockPool<FeedBlock>
+
+extension FeedBlockPool {
     /// What a reader keeps (`KeptGroup`) at 60 pictures a second in three layers, and a quarter of them beside it.
-    static let maximumOfPictures = 960
+    static var maximumOfPictures: Int { 960 }
     /// The same of sound in frames of 5 ms.
-    static let maximumOfSound = 480
+    static var maximumOfSound: Int { 480 }
 
-    static var ofPictures: FeedBlockPool { FeedBlockPool(maximumBlocks: maximumOfPictures, byteCount: FeedBlock.size) }
+    static var ofPictures: Self { Self(maximumCount: maximumOfPictures) { FeedBlock(byteCount: FeedBlock.size) } }
     /// Blocks of its own: sooner or later each block of pictures has been full of a keyframe.
-    static var ofSound: FeedBlockPool { FeedBlockPool(maximumBlocks: maximumOfSound, byteCount: FeedBlock.sizeForSound) }
-
-    private let maximumBlocks: Int
-    /// Of each of them.
-    private let byteCount: Int
-    private var blocks: [FeedBlock] = []
-    private var last = 0
-
-    private init(maximumBlocks: Int, byteCount: Int) {
-        (self.maximumBlocks, self.byteCount) = (maximumBlocks, byteCount)
-        blocks.reserveCapacity(maximumBlocks)
-    }
-
-    /// A block nobody reads; nil when all are out.
-    mutating func take() -> FeedBlock? {
-        for _ in blocks.indices {
-            last = last + 1 < blocks.count ? last + 1 : 0
-            if blocks[last].isFree { return blocks[last] }
-        }
-        guard blocks.count < maximumBlocks else { return nil }
-        blocks.append(FeedBlock(byteCount: byteCount))
-        last = blocks.count - 1
-        return blocks[last]
-    }
+    static var ofSound: Self { Self(maximumCount: maximumOfSound) { FeedBlock(byteCount: FeedBlock.sizeForSound) } }
 }
