@@ -27,4 +27,35 @@ struct PacketQueueTests {
         queue.removeAll()
         #expect(queue.isEmpty && queue.byteCount == 0)
     }
+
+    /// Takes so many blocks at once and gives them back.
+    private func burst(of count: Int, from pool: PacketPool) {
+        let blocks = (0..<count).map { _ in pool.take() }
+        for block in blocks { pool.give(block) }
+    }
+
+    @Test func `what an overload took goes by halves, and what each burst takes stays`() {
+        let (pool, clock) = (PacketPool(), FakeClock())
+        burst(of: 600, from: pool)
+        #expect(pool.free.count == PacketPool.maximumFree)
+        pool.look(at: clock.now)
+        var counts: [Int] = []
+        for _ in 0..<7 {
+            // Bursts 10 s apart, and a look every second as legs report.
+            for second in 1...30 {
+                if second % 10 == 5 { burst(of: 100, from: pool) }
+                pool.look(at: clock.advance(by: .seconds(1)))
+                #expect(pool.free.count >= 100)
+            }
+            counts.append(pool.free.count)
+        }
+        #expect(counts == [306, 203, 152, 126, 113, 107, 104])
+    }
+
+    @Test func `blocks that nobody has needed at all go too, but for one`() {
+        let (pool, clock) = (PacketPool(), FakeClock())
+        burst(of: 512, from: pool)
+        for _ in 0..<20 { pool.look(at: clock.advance(by: PacketPool.patience)) }
+        #expect(pool.free.count == 1)
+    }
 }

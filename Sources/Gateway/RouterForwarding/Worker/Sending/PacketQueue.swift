@@ -1,3 +1,5 @@
+import Wire
+
 /// Packets in order, their bytes in blocks of a pool, each with what its owner must know of it.
 @safe
 final class PacketQueue<Note> {
@@ -78,15 +80,31 @@ final class PacketQueue<Note> {
 }
 
 /// Blocks of memory that hold packets for a while, shared by all queues of a worker: an IDR burst of one stream is done in
-/// milliseconds, and the next one's uses the same memory.
+/// milliseconds, and the next one's uses the same memory. What no burst of half a minute has needed goes by halves.
 @safe
 final class PacketPool {
-    private var free: [UnsafeMutableRawPointer] = unsafe []
+    /// The one given back last is taken first.
+    private(set) var free: [UnsafeMutableRawPointer] = unsafe []
+    /// As few as were free at a moment since the last look: that many, from the front, have not been needed.
+    private var spareCount = 0
+    private var looked = MonotonicTime.zero
 
-    func take() -> UnsafeMutableRawPointer { unsafe free.popLast() ?? .allocate(byteCount: Self.blockByteCount, alignment: 16) }
+    func take() -> UnsafeMutableRawPointer {
+        guard let block = unsafe free.popLast() else { return .allocate(byteCount: Self.blockByteCount, alignment: 16) }
+        spareCount = unsafe min(spareCount, free.count)
+        return unsafe block
+    }
 
     func give(_ block: UnsafeMutableRawPointer) {
         if unsafe free.count < Self.maximumFree { unsafe free.append(block) } else { unsafe block.deallocate() }
+    }
+
+    /// Gives half of what has not been needed for half a minute back to the allocator: 4 MiB at most, once in that time.
+    func look(at now: MonotonicTime) {
+        guard now - looked >= Self.patience else { return }
+        for index in 0..<spareCount / 2 { unsafe free[index].deallocate() }
+        unsafe free.removeFirst(spareCount / 2)
+        unsafe (looked, spareCount) = (now, free.count)
     }
 
     deinit { while let block = unsafe free.popLast() { unsafe block.deallocate() } }
@@ -95,4 +113,6 @@ final class PacketPool {
     static let blockByteCount = 16_384
     /// Blocks kept for the next burst (8 MiB); those beyond go back to the allocator.
     static let maximumFree = 512
+    /// Three intervals of keyframes that are 10 s apart.
+    static let patience = Duration.seconds(30)
 }

@@ -62,7 +62,11 @@ public final class RouterSocket {
     }
 
     /// Sends one RTCP compound; reports are repeated, so a full socket loses it without harm.
-    func sendReport(_ compound: [UInt8], to destination: SocketAddress) { socket.send(compound, to: destination) }
+    func sendReport(_ compound: [UInt8], to destination: SocketAddress) {
+        socket.send(compound, to: destination)
+        // Every leg reports once a second: between bursts, and with no timer of its own.
+        pool.look(at: loop.now)
+    }
 
     func sendAgain(_ packet: UnsafeRawBufferPointer, to destination: SocketAddress) {
         unsafe socket.send(packet, to: destination)
