@@ -18,17 +18,22 @@ final class ForwardingStep: MediaStep {
     private static let pictureCount = 6
 
     let operations: Int
-    private let socket: RouterSocket
-    private let media: SyntheticMedia
-    private let publication: Publication
+    private let loop: EventLoop
     private let leg: RouterLeg
+    /// Brings the pictures in a turn of the loop, as encoders' come: at its end their runs leave together.
+    private let turn: TimerWatch
 
     init(layerCount: UInt8 = 1, to router: Router = .best) throws {
         operations = Self.pictureCount * SyntheticMedia.packetsInPicture * Int(layerCount)
-        socket = try RouterSocket(loop: EventLoop(), address: SocketAddress(.loopback, port: 0))
-        media = SyntheticMedia(layerCount: layerCount)
-        publication = media.makePublication()
-        leg = RouterLeg(publication: publication, socket: socket)
+        loop = try EventLoop()
+        let media = SyntheticMedia(layerCount: layerCount)
+        let publication = media.makePublication()
+        leg = RouterLeg(
+            publication: publication, socket: try RouterSocket(loop: loop, address: SocketAddress(.loopback, port: 0)))
+        turn = loop.schedule(after: .zero) { [unowned loop] in
+            media.bring(Self.pictureCount, to: publication)
+            loop.stop()
+        }
         publication.add(leg)
         let nowhere = SocketAddress(.loopback, port: 9)
         let tracks = (0..<(router == .best ? 1 : layerCount)).map { layer in
@@ -40,10 +45,13 @@ final class ForwardingStep: MediaStep {
         leg.open(LegPlan(cname: "p", tracks: tracks))
     }
 
-    func round() { media.bring(Self.pictureCount, to: publication) }
+    func round() {
+        turn.rearm(after: .zero)
+        loop.run()
+    }
 
     /// What goes out within 8 ms counts as one burst.
-    func rest() { _ = socket.loop.run(until: { false }, within: .milliseconds(9)) }
+    func rest() { _ = loop.run(until: { false }, within: .milliseconds(9)) }
 }
 
 /// Packets copied for their recording, and read once a second by a writer that does nothing with them.
