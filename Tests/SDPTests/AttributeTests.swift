@@ -28,6 +28,9 @@ struct AttributeTests {
         Case<RestrictionIdentifier>("1 send pt=97;max-width=1280") { $0.restrictions == "pt=97;max-width=1280" },
         Case<RestrictionIdentifier>("2 send max-fps=30;pt=97,98") { $0.payloadTypes == [97, 98] },
         Case<RestrictionIdentifier>("3 recv max-br=800000") { $0.payloadTypes == nil },
+        // As drafts before RFC 8851 have it.
+        Case<RestrictionIdentifier>("4 send pt=96 max-width=1280;max-height=720") { $0.payloadTypes == nil },
+        Case<RestrictionIdentifier>("5 send pt=96, 97") { $0.payloadTypes == nil },
         Case<Simulcast>("send 0;1;2") { $0.send.count == 3 && $0.receive.isEmpty },
         Case<Simulcast>("send 1,~2;3 recv 4") { $0.send[0].alternatives[1].isPaused && $0.receive.count == 1 },
         Case<Candidate>("0 1 udp 2130706431 192.0.2.2 48840 typ host") { $0.address == SocketAddress("192.0.2.2:48840") },

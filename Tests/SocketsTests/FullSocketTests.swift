@@ -162,7 +162,7 @@ struct FullSocketTests {
         #expect(refused == 6 && sender.counters.sent == 10)
     }
 
-    @Test func `an error of an earlier datagram's router costs nothing, and never the way on`() {
+    @Test func `an error of an earlier datagram's router costs nothing, and one that stays a run, but never the way on`() {
         var refused = 0
         sender.onRefusal = { refused += $0 }
         kernel.failures = [ECONNREFUSED]

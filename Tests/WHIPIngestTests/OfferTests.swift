@@ -162,6 +162,24 @@ struct OfferTests {
         #expect(try accepted("pt=96", "pt=97", "pt=98").video.rids == ["0"])
     }
 
+    /// Chromium offers H.264 in many formats, and a page may choose one for each of its encodings.
+    @Test func `of several formats of H.264 one is taken that layers may have`() throws {
+        let text = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
+            .replacing("SAVPF 96", with: "SAVPF 96 102")
+            .replacing("a=rtpmap:96 ", with: "a=fmtp:102 profile-level-id=42001f;packetization-mode=1\r\na=rtpmap:96 ")
+            .replacing("a=rtpmap:96 ", with: "a=rtpmap:102 H264/90000\r\na=rtpmap:96 ")
+        func accepted(_ layers: String...) throws -> AcceptedSection {
+            let edited = layers.enumerated().reduce(text) {
+                $0.replacing("a=rid:\($1.offset) send", with: "a=rid:\($1.offset) send \($1.element)")
+            }
+            return try AcceptedOffer(negotiating: SessionDescription(parsing: Array(edited.utf8))).video
+        }
+        #expect(try accepted("pt=102", "pt=102", "pt=102").payloadType == 102)
+        #expect(try accepted("pt=102", "pt=102", "pt=96").payloadType == 96)
+        #expect(try accepted("pt=102", "pt=102", "max-width=320").payloadType == 96)
+        #expect(try accepted("pt=97", "pt=97", "pt=102").rids == ["2"])
+    }
+
     @Test func `simulcast is refused whose layers are all of other formats, or told apart by their SSRCs alone`() throws {
         let layers = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0-simulcast3").body, as: UTF8.self)
         let plain = String(decoding: OfferFixture.named("obs-32.2.2-ldc0.21.0").body, as: UTF8.self)

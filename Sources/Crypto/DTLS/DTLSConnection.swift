@@ -33,7 +33,7 @@ public import Wire
     private let context: DTLSContext
     private let expected: [CertificateFingerprint]
     private let ssl: OpaquePointer
-    private var handshakeMemory = HandshakeMemory()
+    private(set) var handshakeMemory = HandshakeMemory()
     private var state = State.handshaking
     private var hasWrongFingerprint = false
     private let role: Role

@@ -3,7 +3,7 @@ import CHandshakeMemory
 /// The memory of one connection's handshake, which OpenSSL keeps as long as the connection: more than half of all that it takes.
 @safe struct HandshakeMemory {
     /// Lives until the handshake is done, or a call of OpenSSL's for the connection frees it.
-    private var buffer: UnsafeMutableRawPointer?
+    private(set) var buffer: UnsafeMutableRawPointer?
 
     /// Every call for a connection whose handshake runs.
     mutating func during<Result>(_ call: () -> Result) -> Result {

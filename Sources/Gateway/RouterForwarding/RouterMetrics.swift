@@ -29,7 +29,7 @@ public final class RouterMetrics: Sendable {
     public init(_ registry: MetricsRegistry, routers: [String]) {
         retransmissions = registry.counter("stagedoor_forward_retransmissions_total", "RTP packets sent again after a NACK.")
         droppedPackets = registry.counter(
-            "stagedoor_forward_drop_total", "RTP packets that no router got: the socket was full for 500 ms, or at their end.",
+            "stagedoor_forward_drop_total", "RTP packets that no router got: the socket was full for 500 ms, or at the end.",
             ["reason": "socket_full"])
         unsent = registry.counter(
             "stagedoor_udp_send_errors_total", "Datagrams that the kernel refused to send.", ["socket": "routers"])

@@ -10,8 +10,8 @@ public protocol LentBlock: AnyObject {
 /// fills them.
 ///
 /// Readers give back roughly in order, so the block that was lent longest ago is the one to take. Where even that one and all
-/// others are out there is one more. Where half of them have been spare for longer than keyframes lie apart, a quarter goes: what
-/// an overload took is free again within minutes, and what the next keyframe needs never goes.
+/// others are out there is one more. Where half of them have been spare for half a minute, a quarter goes: what an overload took
+/// is free again within minutes, and what keyframes need that lie nearer together never goes.
 ///
 /// Whoever takes a block lends it before taking the next one, or not at all. A reader that has just given its block back may
 /// hold the last reference to it.

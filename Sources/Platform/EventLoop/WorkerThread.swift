@@ -62,7 +62,9 @@ extension WorkerThread {
                 reply.send(.failure(error))
             }
         }
-        while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
+        withExtendedLifetime(mailbox) {
+            while answer == nil { _ = loop.run(until: { answer != nil }, within: .seconds(1)) }
+        }
         return (thread, try answer!.get())  // the loop above ends with it
     }
 }

@@ -21,7 +21,7 @@ public final class UDPSocket {
     public var onWritable: () -> Void = {}
     /// Called with the number of datagrams that the kernel refused for another reason than a full buffer: they are lost.
     public var onRefusal: (Int) -> Void = { _ in }
-    /// Called when what was gathered has been given to the kernel (`gatherRuns`); what that has no room for waits on.
+    /// Called when what was gathered has been given to the kernel (`gatherRuns`), or that was tried: what it has no room for waits.
     public var onGathered: () -> Void = {}
     /// Since the socket was made.
     public var counters: UDPCounters { counted }

@@ -46,7 +46,10 @@ final class PublisherTap: MediaSink {
         if layers != toldLayers { toldLayers = [] }
     }
 
-    func remove(_ feed: MediaFeed) { writers.removeAll { $0.feed === feed } }
+    func remove(_ feed: MediaFeed) {
+        writers.removeAll { $0.feed === feed }
+        if writers.isEmpty { pool = MediaBlockPool() }
+    }
 
     /// A subscriber has to start or to switch, or lacks pictures. An RTMP encoder cannot be asked: its
     /// next keyframe comes by itself.

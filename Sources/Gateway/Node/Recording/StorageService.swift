@@ -3,7 +3,7 @@ import GatewayMetrics
 import ObjectStorage
 import Settings
 
-/// The buckets of the configuration file, and the thread that writes to them.
+/// The buckets of the configuration file, and the threads that write to them.
 final class StorageService: NodeService {
     let uploads: Uploads
     /// The folder that everybody is recorded into whose stage says nothing else, as it was at the start; empty: nobody is.

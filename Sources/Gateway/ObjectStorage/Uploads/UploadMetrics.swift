@@ -4,7 +4,6 @@ public import GatewayMetrics
 public struct UploadMetrics: Sendable {
     private let stored: Counter
     private let failed: Counter
-    /// Of all threads together.
     private let waiting: Gauge
 
     public init(_ metrics: MetricsRegistry) {
@@ -14,9 +13,9 @@ public struct UploadMetrics: Sendable {
         waiting = metrics.gauge("stagedoor_uploads_waiting", "Objects that wait for their buckets.")
     }
 
-    func add() { waiting.increment() }
+    func began() { waiting.increment() }
 
-    func finish(_ result: UploadResult) {
+    func ended(_ result: UploadResult) {
         waiting.decrement()
         switch result {
         case .stored: stored.increment()

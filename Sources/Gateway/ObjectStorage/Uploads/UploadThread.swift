@@ -7,7 +7,7 @@ final class UploadThread {
     private let loop: EventLoop
     private let line: UploadLine
     private let client: BucketClient
-    private let metrics: UploadMetrics
+    private var mailbox: Mailbox<Void>?
     private var queue = UploadQueue()
     private var uploads: [UInt64: Upload] = [:]
     private var lastID: UInt64 = 0
@@ -15,27 +15,21 @@ final class UploadThread {
     /// By bucket: once a minute is enough.
     private var complaints: [String: Allowance] = [:]
 
-    /// Runs until the line is closed.
-    static func run(_ line: UploadLine, _ metrics: UploadMetrics) {
-        // Without descriptors for a loop nothing at all would run in this process.
-        guard let loop = try? EventLoop() else {
-            line.close()
-            return line.take().orders.forEach { $0.refuse() }
-        }
-        let thread = UploadThread(loop, line, metrics)
-        guard let mailbox = try? Mailbox<Void>(loop: loop, receive: { thread.take() }) else {
-            line.close()
-            return line.take().orders.forEach { $0.refuse() }
-        }
-        line.opened(mailbox.sender)
-        mailbox.sender.send(())
-        loop.run()
-        thread.interrupt()
+    init(_ line: UploadLine) throws(SystemError) {
+        (loop, self.line) = (try EventLoop(), line)
+        client = BucketClient(loop: loop) { line.buckets }
+        mailbox = try Mailbox(loop: loop) { [unowned self] in take() }
     }
 
-    private init(_ loop: EventLoop, _ line: UploadLine, _ metrics: UploadMetrics) {
-        (self.loop, self.line, self.metrics) = (loop, line, metrics)
-        client = BucketClient(loop: loop) { line.buckets }
+    /// Wakes it for what is in its line.
+    var sender: MailboxSender<Void> {
+        mailbox!.sender  // set by init and kept
+    }
+
+    /// Until the line is closed.
+    func run() {
+        loop.run()
+        interrupt()
     }
 
     private func take() {
@@ -53,7 +47,6 @@ final class UploadThread {
     private func add(_ upload: Upload) {
         lastID += 1
         uploads[lastID] = upload
-        metrics.add()
         if queue.add(UploadQueue.Item(id: lastID, bucket: upload.bucket, isBucketProven: upload.isBucketProven)) { return }
         finish(lastID, .failed("too many objects wait for their buckets"))
     }
@@ -89,7 +82,6 @@ final class UploadThread {
 
     private func finish(_ id: UInt64, _ result: UploadResult) {
         guard let upload = uploads.removeValue(forKey: id) else { return }
-        metrics.finish(result)
         upload.done(result)
     }
 

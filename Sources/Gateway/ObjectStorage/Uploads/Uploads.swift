@@ -1,8 +1,8 @@
-public import EventLoop
+import EventLoop
 public import Settings
 
 /// The threads that bring objects into their buckets: one for all stores, and one for each folder, whose disk may hang. Whoever
-/// hands an object over never waits.
+/// hands an object over never waits. What waits for a store goes on waiting there when a folder takes that one's name.
 public final class Uploads: Sendable {
     /// What a read may take: the longest object, from the slowest store.
     public static let longestRead = S3Bucket.deadline(ofLength: BucketClient.maximumReadLength)
@@ -11,10 +11,15 @@ public final class Uploads: Sendable {
         let line: UploadLine
         let thread: WorkerThread
 
-        init(_ buckets: [String: StorageSettings], _ metrics: UploadMetrics) throws(SystemError) {
+        init(_ buckets: [String: StorageSettings]) throws {
             let line = UploadLine(buckets)
+            let sender: MailboxSender<Void>
+            (thread, sender) = try WorkerThread.startServing(name: "uploads") {
+                let thread = try UploadThread(line)
+                return (thread.sender, thread.run)
+            }
+            line.opened(sender)
             self.line = line
-            thread = try WorkerThread.start(name: "uploads") { UploadThread.run(line, metrics) }
         }
     }
 
@@ -23,32 +28,39 @@ public final class Uploads: Sendable {
     /// By bucket: those that the configuration file names, or did.
     private let folders = Lock<[String: Uploader]>([:])
 
-    /// - Throws: when the system gives no more threads.
-    public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws(SystemError) {
+    /// - Throws: when the system gives no more threads or descriptors.
+    public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws {
         self.metrics = metrics
-        stores = try Uploader(buckets, metrics)
+        stores = try Uploader(buckets)
         apply(buckets)
     }
 
     deinit { stop() }
 
-    /// Puts other buckets into force, for the requests that come from now on.
+    /// Puts other buckets into force, for the requests that come from now on. By one thread at a time.
     public func apply(_ buckets: [String: StorageSettings]) {
-        stores.line.apply(buckets)
-        folders.withLock { folders in
-            for folder in folders.values { folder.line.apply(buckets) }
-            for (name, settings) in buckets where !settings.directory.isEmpty {
-                let bucket = settings.bucket.isEmpty ? name : settings.bucket
-                // Where the system gives no more threads, the one of the stores has it.
-                if folders[bucket] == nil { folders[bucket] = try? Uploader(buckets, metrics) }
-            }
+        var known = folders.withLock { $0 }
+        for uploader in known.values + [stores] { uploader.line.apply(buckets) }
+        for (name, settings) in buckets where !settings.directory.isEmpty {
+            let bucket = settings.bucket.isEmpty ? name : settings.bucket
+            // Where the system gives no more threads or descriptors, the stores' thread has it.
+            if known[bucket] == nil { known[bucket] = try? Uploader(buckets) }
         }
+        folders.withLock { [known] in $0 = known }
     }
 
     /// Whether the configuration file names that bucket.
     public func knows(_ bucket: String) -> Bool { stores.line.buckets.bucket(bucket) != nil }
 
-    public func add(_ upload: Upload) { line(of: upload.bucket).add(.upload(upload)) }
+    public func add(_ upload: Upload) {
+        metrics.began()
+        var counted = upload
+        counted.done = { [metrics] result in
+            metrics.ended(result)
+            upload.done(result)
+        }
+        line(of: upload.bucket).add(.upload(counted))
+    }
 
     /// Tries whether a bucket can be written to.
     /// - Parameter reply: called once, on any thread; nil when it can.

@@ -35,7 +35,8 @@ final class Journal {
     /// What has been written is on disk.
     func synchronise() throws(SpoolError) { try file.synchronise() }
 
-    /// All whole lines that we know. What a crash cut short, or a later version wrote, is cut off with all behind it.
+    /// All whole lines that we know. What a crash cut short is cut off with all behind it, and so is a later version's line that is not
+    /// ignorable.
     func recover() throws(SpoolError) -> [JournalEntry] {
         // A publish of a day makes 8 MB, and recordings that encoders come back to last for many.
         guard let data = try? Data(contentsOf: URL(filePath: file.path), options: .mappedIfSafe) else {

@@ -3,7 +3,7 @@ import Wire
 /// What a recording's journal says, line by line: whoever reads it up to any line can finish the recording.
 ///
 /// An earlier version stops at a word that it does not know, and does not know what follows. A new one of which it need not know
-/// has to be written with `"ignorable":true` beside it.
+/// has to be written into the file with `"ignorable":true` beside it.
 enum JournalEntry: Codable, Equatable {
     /// Once more where it goes on in another stage session.
     case began(RecordingHeader)

@@ -150,8 +150,8 @@ struct RecordingBook {
     /// The last one, while it grows. One that is stored has ended: a full disk may have had no room for the line that says so.
     var openSegment: Segment? { segments.last.flatMap { $0.isEnded || $0.isStored ? nil : $0 } }
 
-    /// Whether its bucket has taken anything of it: an initialization comes before all segments.
-    var hasStored: Bool { initializations.first?.isStored == true || hasStoredThumbnail }
+    /// Whether its bucket has taken anything of it: each segment's initialization comes before it.
+    var hasStored: Bool { initializations.contains(where: \.isStored) || hasStoredThumbnail }
 
     /// Bytes that lie in the spool still.
     var spooledByteCount: Int {

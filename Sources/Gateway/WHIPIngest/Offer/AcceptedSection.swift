@@ -49,7 +49,8 @@ extension AcceptedSection {
         hasReducedSizeRTCP = media.attributes.contains("rtcp-rsize")
         let formats = try OfferedFormats(of: media)
         switch kind {
-        case .video: (map, parameters, profileLevelID) = try Self.chooseH264(formats, rules)
+        case .video:
+            (map, parameters, profileLevelID) = try Self.chooseH264(formats, rules, forLayers: Self.layerFormats(of: media))
         case .audio: (map, parameters, isStereo) = try Self.chooseOpus(formats)
         }
         payloadType = map.payloadType
@@ -102,13 +103,19 @@ extension AcceptedSection {
         let usable = Set(sendable.filter { $0.payloadTypes?.contains(payloadType) ?? true }.map(\.identifier))
         let rids = simulcast.send.compactMap { $0.alternatives.first { usable.contains($0.identifier) }?.identifier }
         guard !rids.isEmpty else {
-            throw Refusal(.noH264, sentence: "No simulcast layer of the offer may be its H.264 (a=rid with pt=\(payloadType)).")
+            throw Refusal(.noH264, sentence: "The offer's simulcast layers may not be of its H.264, by pt= of their a=rid.")
         }
         guard rids.count <= OfferRules.maximumOfferedLayers else { throw Refusal(.tooManyLayers) }
         guard rids.count == 1 || extensions.contains(where: { $0.uri == HeaderExtensionMap.rtpStreamID }) else {
             throw malformed("The offer has a=simulcast without a=extmap of rtp-stream-id, which tells its layers apart.")
         }
         return rids
+    }
+
+    /// Which formats some layer may have; nil where there is one that may have all.
+    private static func layerFormats(of media: MediaDescription) -> Set<UInt8>? {
+        let lists = media.attributes.all(RestrictionIdentifier.self).filter { $0.direction == .send }.map(\.payloadTypes)
+        return lists.isEmpty || lists.contains { $0 == nil } ? nil : Set(lists.compactMap { $0 }.joined())
     }
 
     /// Layers that their SSRCs alone tell apart, as in Chromium before `sendEncodings`, would replace one another: the last to begin
@@ -157,11 +164,13 @@ extension AcceptedSection {
 
 extension AcceptedSection {
     /// One H.264 payload type (RFC 6184 §8.2.2), if there is one of a profile that is accepted.
+    /// - Parameter layers: formats that layers may have; nil: all. Others are of no use, where there is a choice.
     private static func chooseH264(
-        _ formats: OfferedFormats, _ rules: OfferRules
+        _ formats: OfferedFormats, _ rules: OfferRules, forLayers layers: Set<UInt8>?
     ) throws(Refusal) -> (RTPMap, FormatParameters?, String) {
-        let offered = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
-            .map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
+        let all = formats.maps.filter { $0.isEncoding("H264", clockRate: 90_000) }
+        let useful = all.filter { layers?.contains($0.payloadType) ?? true }
+        let offered = (useful.isEmpty ? all : useful).map { (map: $0, parameters: formats.parameters(of: $0.payloadType)) }
         let ranked = offered.enumerated().map { (rank: rank($1.parameters, rules), index: $0, format: $1) }
         guard let best = ranked.min(by: { ($0.rank, $0.index) < ($1.rank, $1.index) })?.format else { throw Refusal(.noH264) }
         let profile = profileLevelID(best.parameters)

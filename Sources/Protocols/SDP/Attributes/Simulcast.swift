@@ -92,10 +92,12 @@ public struct RestrictionIdentifier: TypedAttribute, Equatable {
         (self.identifier, self.direction, self.restrictions) = (identifier, direction, restrictions)
     }
 
-    /// The formats that `pt=` leaves to the encoding (RFC 8851 §5); nil without it: all of the section's.
+    /// The formats that `pt=` leaves to the encoding (RFC 8851 §5); nil without it, or where it cannot be read: all of the section's.
     public var payloadTypes: [UInt8]? {
-        let list = restrictions?.split(separator: ";").first { $0.hasPrefix("pt=") }
-        return list?.dropFirst(3).split(separator: ",").compactMap { UInt8($0) }
+        guard let list = restrictions?.split(separator: ";").first(where: { $0.hasPrefix("pt=") }) else { return nil }
+        let words = list.dropFirst(3).split(separator: ",")
+        let types = words.compactMap { UInt8($0) }
+        return types.count == words.count ? types : nil
     }
 
     public init?(attributeValue: Substring) {

@@ -107,7 +107,12 @@ final class PacketPool {
         unsafe (looked, spareCount) = (now, free.count)
     }
 
-    deinit { while let block = unsafe free.popLast() { unsafe block.deallocate() } }
+    func giveAllBack() {
+        while let block = unsafe free.popLast() { unsafe block.deallocate() }
+        spareCount = 0
+    }
+
+    deinit { giveAllBack() }
 
     /// Holds 13 packets of 1,200 bytes: the ring of a small layer takes two or three.
     static let blockByteCount = 16_384

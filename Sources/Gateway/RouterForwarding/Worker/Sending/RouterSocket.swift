@@ -47,7 +47,10 @@ public final class RouterSocket {
     public var localAddress: SocketAddress { socket.localAddress }
 
     func register(_ leg: RouterLeg, ssrc: UInt32) { legs[ssrc] = leg }
-    func unregister(ssrc: UInt32) { legs[ssrc] = nil }
+    func unregister(ssrc: UInt32) {
+        legs[ssrc] = nil
+        if legs.isEmpty { pool.giveAllBack() }
+    }
 
     func registerProtected(_ leg: RouterLeg, at source: SocketAddress) { protectedLegs[source, default: []].append(leg) }
     func unregisterProtected(_ leg: RouterLeg, at source: SocketAddress) {
@@ -61,10 +64,10 @@ public final class RouterSocket {
         return queue
     }
 
-    /// Sends one RTCP compound; reports are repeated, so a full socket loses it without harm.
+    /// Sends one RTCP compound. A full socket loses it: reports are repeated, and of a BYE the end of the announce tells, too.
     func sendReport(_ compound: [UInt8], to destination: SocketAddress) {
         socket.send(compound, to: destination)
-        // Every leg reports once a second: between bursts, and with no timer of its own.
+        // Every leg reports once a second: no timer is needed.
         pool.look(at: loop.now)
     }
 
