@@ -38,7 +38,7 @@ struct PacketQueueTests {
         let (pool, clock) = (PacketPool(), FakeClock())
         burst(of: 600, from: pool)
         #expect(pool.free.count == PacketPool.maximumFree)
-        pool.look(at: clock.now)
+        pool.look(at: clock.advance(by: PacketPool.patience))
         var counts: [Int] = []
         for _ in 0..<7 {
             // Bursts 10 s apart, and a look every second as legs report.
