@@ -24,8 +24,8 @@ public struct BlockPool<Block: LentBlock> {
     @usableFromInline var next = 0
     /// Made, and never lent: nothing was written to their memory.
     private var fresh: [Block] = []
-    /// When at least half were out for the last time.
-    @usableFromInline var spareSince = MonotonicTime.zero
+    /// When a quarter may go, if half are spare until then.
+    @usableFromInline var letGoAt = MonotonicTime.zero
 
     /// - Parameter leastCount: of how many none goes, and that `reserve` makes.
     public init(maximumCount: Int, leastCount: Int = 8, make: @escaping () -> Block) {
@@ -56,8 +56,8 @@ public struct BlockPool<Block: LentBlock> {
     mutating func look(at now: MonotonicTime) {
         let opposite = next + blocks.count / 2
         if !blocks[opposite < blocks.count ? opposite : opposite - blocks.count].isFree {
-            spareSince = max(spareSince, now)
-        } else if now - spareSince >= Self.patience {
+            letGoAt = max(letGoAt, now + Self.patience)
+        } else if now >= letGoAt {
             letGo(at: now)
         }
     }
@@ -77,10 +77,11 @@ public struct BlockPool<Block: LentBlock> {
     @usableFromInline
     mutating func letGo(at now: MonotonicTime) {
         let count = min(blocks.count / 4, blocks.count + fresh.count - leastCount)
-        guard count > 0, next + count <= blocks.count else { return }
+        guard next + count <= blocks.count else { return }
+        letGoAt = now + Self.patience
+        guard count > 0 else { return }
         for index in (next..<next + count).reversed() where blocks[index].isFree { blocks.remove(at: index) }
         if next == blocks.count { next = 0 }
-        spareSince = now
     }
 
     /// Three intervals of keyframes that are 10 s apart.
