@@ -41,7 +41,8 @@ final class MediaBlock: LentBlock, Sendable {
             bytes.removeAll(keepingCapacity: true)
             packets.removeAll(keepingCapacity: true)
             (self.run, self.epoch, self.clock, self.shifts) = (run, epoch, clock, shifts)
-            for index in unsafe source.indices { unsafe append(source[index]) }
+            // Not its `indices`, which ask the runtime for types by each call.
+            for index in unsafe source.startIndex..<source.endIndex { unsafe append(source[index]) }
         }
 
         private mutating func append(_ packet: MediaPacket) {
