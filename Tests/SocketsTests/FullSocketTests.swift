@@ -49,16 +49,6 @@ struct FullSocketTests {
         sender.gatherRuns { [kernel] in kernel.take($0) }
     }
 
-    private func inTurn(_ body: @escaping () -> Void) {
-        var isDone = false
-        let turn = loop.schedule(after: .zero) {
-            body()
-            isDone = true
-        }
-        #expect(loop.run(until: { isDone }, within: .seconds(120)))
-        turn.cancel()
-    }
-
     /// Sends bytes, cut into datagrams of two.
     @discardableResult
     private func send(_ bytes: [UInt8], to peer: SocketAddress = peer) -> RunOutcome {
@@ -78,7 +68,7 @@ struct FullSocketTests {
 
     @Test func `what a call leaves goes by the next one`() {
         kernel.runsPerCall = 3
-        inTurn { for number in UInt8(0)..<40 { send(run(number)) } }
+        loop.inTurn { for number in UInt8(0)..<40 { send(run(number)) } }
         #expect(kernel.datagrams == datagrams(of: 0..<40))
         #expect(sender.counters.sent == 120)
     }
@@ -91,7 +81,7 @@ struct FullSocketTests {
             writable += 1
             sendRest()
         }
-        inTurn(sendRest)
+        loop.inTurn(sendRest)
         #expect(next == SHIM_RUNS && writable == 0)
         #expect(kernel.datagrams == datagrams(of: 0..<5))
         #expect(sender.counters.sent == 15)
@@ -104,7 +94,7 @@ struct FullSocketTests {
         kernel.room = 0
         let long = [UInt8](repeating: 1, count: 50_000)
         let count = RunOutbox.byteCapacity / long.count
-        inTurn {
+        loop.inTurn {
             let outcomes = (0..<10).map { _ in long.withUnsafeBytes { sender.sendRun([$0], segmentSize: 1_000, to: Self.peer) } }
             #expect(outcomes == (0..<10).map { $0 < count ? RunOutcome(count: 50) : RunOutcome(outcome: .wouldBlock) })
         }
@@ -112,7 +102,7 @@ struct FullSocketTests {
 
     @Test func `nothing goes before what waits`() {
         kernel.room = 0
-        inTurn {
+        loop.inTurn {
             send(run(0))
             #expect(sender.send([1], to: Self.peer) == .wouldBlock)
             kernel.room = 1
@@ -120,7 +110,7 @@ struct FullSocketTests {
             #expect(kernel.datagrams == datagrams(of: 0..<1))
         }
         kernel.room = 0
-        inTurn { send(run(1)) }
+        loop.inTurn { send(run(1)) }
         #expect(send(run(2)) == RunOutcome(outcome: .wouldBlock), "outside of a turn")
     }
 
@@ -129,7 +119,7 @@ struct FullSocketTests {
         sender.onRefusal = { refused += $0 }
         kernel.refusal = { $0.segment_size > 0 ? EIO : 0 }
         kernel.room = 2
-        inTurn { for number in UInt8(0)..<10 { send(run(number)) } }
+        loop.inTurn { for number in UInt8(0)..<10 { send(run(number)) } }
         #expect(kernel.datagrams == datagrams(of: 0..<1).dropLast())
         #expect(sender.counters.sent == 2)
         #expect(makeRoom(for: 30))
@@ -141,7 +131,7 @@ struct FullSocketTests {
             #expect(run.segment_size == 0, "what was refused is not tried again at once")
             return 0
         }
-        inTurn { send(run(10)) }
+        loop.inTurn { send(run(10)) }
         #expect(kernel.datagrams == datagrams(of: 0..<11))
     }
 
@@ -149,7 +139,7 @@ struct FullSocketTests {
         var refused = 0
         sender.onRefusal = { refused += $0 }
         kernel.refusal = { run in run.peer.port == 1 ? EPERM : run.peer.port == 2 ? EINVAL : 0 }
-        inTurn {
+        loop.inTurn {
             send(run(0))
             send(run(7), to: SocketAddress(.loopback, port: 1))
             send(run(1))
@@ -166,10 +156,10 @@ struct FullSocketTests {
         var refused = 0
         sender.onRefusal = { refused += $0 }
         kernel.failures = [ECONNREFUSED]
-        inTurn { for number in UInt8(0)..<2 { send(run(number)) } }
+        loop.inTurn { for number in UInt8(0)..<2 { send(run(number)) } }
         #expect(kernel.datagrams == datagrams(of: 0..<2) && refused == 0)
         kernel.failures = [ECONNREFUSED, ECONNREFUSED]
-        inTurn { for number in UInt8(2)..<4 { send(run(number)) } }
+        loop.inTurn { for number in UInt8(2)..<4 { send(run(number)) } }
         #expect(kernel.datagrams == datagrams(of: 0..<2) + datagrams(of: 3..<4) && refused == 3)
     }
 }

@@ -36,23 +36,13 @@ struct GatheredRunsTests {
         sender.gatherRuns()
     }
 
-    private func inTurn(_ body: @escaping () -> Void) {
-        var isDone = false
-        let turn = loop.schedule(after: .zero) {
-            body()
-            isDone = true
-        }
-        #expect(loop.run(until: { isDone }, within: .seconds(120)))
-        turn.cancel()
-    }
-
     /// Sends bytes, cut into datagrams of two.
     private func send(_ bytes: [UInt8], to peer: SocketAddress? = nil) -> RunOutcome {
         bytes.withUnsafeBytes { sender.sendRun([$0], segmentSize: 2, to: peer ?? receiver.socket.localAddress) }
     }
 
     @Test func `runs of a turn leave at its end, in order`() {
-        inTurn {
+        loop.inTurn {
             #expect(send([1, 2, 3, 4, 5]) == RunOutcome(count: 3))
             #expect(send([6]) == RunOutcome(count: 1))
             #expect(receiver.hearsNothing)
@@ -62,7 +52,7 @@ struct GatheredRunsTests {
     }
 
     @Test func `what is sent behind them is behind them`() {
-        inTurn {
+        loop.inTurn {
             _ = send([1, 2, 3])
             sender.send([9], to: receiver.socket.localAddress)
             #expect(receiver.hears([[1, 2], [3], [9]]), "within the turn")
@@ -71,7 +61,7 @@ struct GatheredRunsTests {
 
     @Test func `more runs than are sent by one call leave in order`() {
         let runs = (0..<100).map { index in [UInt8](repeating: index, count: Int(index) % 7 + 1) }
-        inTurn { for run in runs { _ = send(run) } }
+        loop.inTurn { for run in runs { _ = send(run) } }
         #expect(
             receiver.hears(
                 runs.flatMap { run in stride(from: 0, to: run.count, by: 2).map { Array(run[$0..<min($0 + 2, run.count)]) } }))
@@ -79,7 +69,7 @@ struct GatheredRunsTests {
 
     @Test func `runs that are long together leave in order`() {
         let runs = (1...20).map { index in [UInt8](repeating: UInt8(index), count: 40_000) }
-        inTurn {
+        loop.inTurn {
             for run in runs {
                 let outcome = run.withUnsafeBytes {
                     sender.sendRun([$0], segmentSize: 1_000, to: receiver.socket.localAddress)
@@ -100,7 +90,7 @@ struct GatheredRunsTests {
     @Test func `a run that the kernel refuses takes none with it`() {
         var refused = 0
         sender.onRefusal = { refused += $0 }
-        inTurn {
+        loop.inTurn {
             #expect(send([1]) == RunOutcome(count: 1))
             #expect(send([2, 2, 2, 2, 2], to: SocketAddress(.loopback, port: 0)) == RunOutcome(count: 3))
             #expect(send([3, 3, 3]) == RunOutcome(count: 2))
@@ -114,7 +104,7 @@ struct GatheredRunsTests {
     @Test func `gathering allocates nothing`() {
         let (bytes, peer) = ([UInt8](repeating: 1, count: 5), receiver.socket.localAddress)
         var count: Int?
-        inTurn {
+        loop.inTurn {
             bytes.withUnsafeBytes { piece in
                 withUnsafePointer(to: piece) { start in
                     let pieces = UnsafeBufferPointer(start: start, count: 1)
@@ -126,5 +116,18 @@ struct GatheredRunsTests {
             }
         }
         #expect(count == 0)
+    }
+}
+
+extension EventLoop {
+    /// Runs `body` as part of a turn, and until that has ended.
+    func inTurn(_ body: @escaping () -> Void) {
+        var isDone = false
+        let turn = schedule(after: .zero) {
+            body()
+            isDone = true
+        }
+        #expect(run(until: { isDone }, within: .seconds(120)))
+        turn.cancel()
     }
 }
