@@ -129,6 +129,9 @@ final class Bench: MediaSource {
 
     func wait(until isDone: () -> Bool) -> Bool { loop.run(until: isDone, within: .seconds(120)) }
 
+    /// Whether so many packets come, where all that will come have been sent.
+    func comes(_ count: Int) -> Bool { loop.run(until: { packets.count == count }, within: .seconds(1)) }
+
     func send(_ packet: RTCPPacket, through socket: UDPSocket) {
         var writer = ByteWriter()
         packet.write(into: &writer)
