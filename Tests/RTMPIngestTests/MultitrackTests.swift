@@ -46,6 +46,10 @@ struct MultitrackTests {
             bytes.withUnsafeBytes { pipeline.receive($0, of: .video, timestamp: timestamp, arrival: time(timestamp)) }
         }
 
+        func audio(_ bytes: [UInt8], at timestamp: Int64) {
+            bytes.withUnsafeBytes { _ = pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: time(timestamp)) }
+        }
+
         @discardableResult
         func header(_ track: UInt8, _ size: PictureSize, at timestamp: Int64 = 0) -> Refusal? {
             video(MultitrackTests.header(track, size), at: timestamp)
@@ -246,14 +250,11 @@ struct MultitrackTests {
         let rig = try Rig()
         let opus = Array("Opus".utf8)
         let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
-        func audio(_ bytes: [UInt8], at timestamp: Int64) {
-            bytes.withUnsafeBytes { _ = rig.pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: rig.time(timestamp)) }
-        }
-        audio([0x90] + opus + head, at: 0)
-        audio([0x95, 0x00] + Array("mp4a".utf8) + [1, 0x11, 0x90], at: 0)
-        audio([0x91] + opus + [0xFC, 1], at: 0)
-        audio([0x95, 0x01] + Array("mp4a".utf8) + [1, 0x21], at: 0)
-        audio([0x95, 0x11] + opus + [1, 0, 0, 1, 9, 0, 0, 0, 2, 0xFC, 2], at: 20)
+        rig.audio([0x90] + opus + head, at: 0)
+        rig.audio([0x95, 0x00] + Array("mp4a".utf8) + [1, 0x11, 0x90], at: 0)
+        rig.audio([0x91] + opus + [0xFC, 1], at: 0)
+        rig.audio([0x95, 0x01] + Array("mp4a".utf8) + [1, 0x21], at: 0)
+        rig.audio([0x95, 0x11] + opus + [1, 0, 0, 1, 9, 0, 0, 0, 2, 0xFC, 2], at: 20)
         #expect(rig.sink.packets(of: .audio).map(\.payload) == [[0xFC, 1], [0xFC, 2]])
         #expect(rig.publication.counters[.audio].frames.value == 2)
         #expect(rig.pipeline.counters.otherTracks == 3)
@@ -298,18 +299,27 @@ struct MultitrackTests {
         let rig = try Rig()
         let opus = Array("Opus".utf8)
         let head: [UInt8] = Array("OpusHead".utf8) + [1, 2, 0x38, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
-        func audio(_ bytes: [UInt8], at timestamp: Int64) {
-            bytes.withUnsafeBytes { _ = rig.pipeline.receive($0, of: .audio, timestamp: timestamp, arrival: rig.time(timestamp)) }
-        }
-        for track in [4, 3] as [UInt8] { audio([0x95, 0x00] + opus + [track] + head, at: 0) }
+        for track in [4, 3] as [UInt8] { rig.audio([0x95, 0x00] + opus + [track] + head, at: 0) }
         for time in stride(from: Int64(0), to: 4_000, by: 100) {
-            if time == zero { audio([0x90] + opus + head, at: time) }
-            for track in [4, 3] as [UInt8] { audio([0x95, 0x01] + opus + [track, 0xFC, track], at: time) }
-            if time >= zero { audio([0x91] + opus + [0xFC, 0], at: time) }
+            if time == zero { rig.audio([0x90] + opus + head, at: time) }
+            for track in [4, 3] as [UInt8] { rig.audio([0x95, 0x01] + opus + [track, 0xFC, track], at: time) }
+            if time >= zero { rig.audio([0x91] + opus + [0xFC, 0], at: time) }
         }
         let packets = rig.sink.packets(of: .audio).map { $0.payload.last }
         #expect(Set(packets) == [zero < 2_000 ? 0 : 3])
         #expect(packets.count == (4_000 - Int(min(zero, 2_000))) / 100)
+    }
+
+    @Test func `audio without a track 0 has the channels that it began with`() throws {
+        let inspector = FakeInspector()
+        let rig = try Rig(inspector)
+        let opus = Array("Opus".utf8)
+        for track in [3, 2] as [UInt8] {
+            rig.audio([0x95, 0x00] + opus + [track], at: 0)
+            rig.audio([0x95, 0x04] + opus + [track, 1, 2 * track, 0, 0, 0, 0x0F], at: 0)
+        }
+        rig.audio([0x95, 0x01] + opus + [2, 0xFC, 1], at: 2_000)
+        #expect(inspector.opusChannelCounts == [2, 4])
     }
 
     @Test func `the contract looks at each layer, and a fault of one ends the publish`() throws {

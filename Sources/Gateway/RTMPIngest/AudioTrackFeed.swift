@@ -40,13 +40,11 @@ final class AudioTrackFeed {
     /// - Returns: what ends the publish.
     func take(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
         let body = unsafe message.body(of: tag)
-        switch (tag.packet, tag.codec) {
-        case (.sequenceStart, _): return unsafe configure(tag.codec, body, &message)
-        case (.codedFrames, .aac): return unsafe forwardAAC(body, message.stamp(of: tag), &message)
-        case (.codedFrames, .opus): return unsafe forward(body, isOpus: true, message.stamp(of: tag), &message)
-        case (.codedFrames, _): return refuse(tag.codec, &message)
-        case (.multichannelConfiguration, .opus): return unsafe judgeChannels(body, message)
-        default: return nil
+        guard case .codedFrames = tag.packet else { return unsafe describe(tag.packet, tag.codec, body, &message) }
+        switch tag.codec {
+        case .aac: return unsafe forwardAAC(body, message.stamp(of: tag), &message)
+        case .opus: return unsafe forward(body, isOpus: true, message.stamp(of: tag), &message)
+        default: return refuse(tag.codec, &message)
         }
     }
 
@@ -60,15 +58,17 @@ final class AudioTrackFeed {
         return inspector?.foundAudioCodec(codec.name, arrival: message.arrival)
     }
 
-    /// Takes a sequence header.
+    /// Takes what the track says of its frames: a sequence header, or the channels.
     /// - Returns: what ends the publish.
-    func configure(
-        _ codec: AudioCodec, _ header: UnsafeRawBufferPointer, _ message: inout MediaMessage
+    func describe(
+        _ packet: AudioTag.Packet, _ codec: AudioCodec, _ body: UnsafeRawBufferPointer, _ message: inout MediaMessage
     ) -> Refusal? {
-        switch codec {
-        case .aac: unsafe configureAAC(header, &message)
-        case .opus: unsafe configureOpus(header, &message)
-        default: refuse(codec, &message)
+        switch (packet, codec) {
+        case (.sequenceStart, .aac): unsafe configureAAC(body, &message)
+        case (.sequenceStart, .opus): unsafe configureOpus(body, &message)
+        case (.sequenceStart, _): refuse(codec, &message)
+        case (.multichannelConfiguration, .opus): unsafe judgeChannels(body, message)
+        default: nil
         }
     }
 

@@ -12,8 +12,8 @@ final class AudioTracks {
     private let publication: Publication
     private let main: AudioTrackFeed
     private var mainTrack = MainTrack()
-    /// The last sequence header of each track, while the main one is not known.
-    private var headers: [UInt8: (codec: AudioCodec, body: [UInt8])] = [:]
+    /// What each track has said of its frames, while the main one is not known: its last sequence header, and its channels.
+    private var descriptions: [(tag: AudioTag, body: [UInt8])] = []
     private var passedOver: [PassedOverTracks.Audio] = []
     private var hasFurther = false
 
@@ -50,22 +50,31 @@ final class AudioTracks {
         return nil
     }
 
-    /// Where nothing has come of track 0, another one is the publish's, with the sequence header that it has sent.
+    /// Where nothing has come of track 0, another one is the publish's, with what it has said of its frames.
     private func lookForMain(_ tag: AudioTag, _ message: inout MediaMessage) -> Refusal? {
         guard mainTrack.came(tag, at: message.arrival) else { return nil }
         passedOver.removeAll { $0.id == mainTrack.id }
-        let header = headers[mainTrack.id]
-        headers = [:]
-        guard let header else { return nil }
-        return unsafe header.body.withUnsafeBytes { unsafe main.configure(header.codec, $0, &message) }
+        let own = descriptions.filter { $0.tag.trackID == mainTrack.id }
+        descriptions = []
+        for (tag, body) in own {
+            let refusal = unsafe body.withUnsafeBytes { unsafe main.describe(tag.packet, tag.codec, $0, &message) }
+            if let refusal { return refusal }
+        }
+        return nil
+    }
+
+    /// The track may turn out to be the main one.
+    private func remember(_ tag: AudioTag, _ message: MediaMessage) {
+        guard tag.packet == .sequenceStart || tag.packet == .multichannelConfiguration,
+            tag.body.count <= Self.maximumDescriptionByteCount
+        else { return }
+        descriptions.removeAll { $0.tag.trackID == tag.trackID && $0.tag.packet == tag.packet }
+        guard descriptions.count < Self.maximumDescriptionCount else { return }
+        descriptions.append((tag: tag, body: unsafe Array(message.body(of: tag))))
     }
 
     private func passOver(_ tag: AudioTag, _ message: inout MediaMessage) {
-        if !mainTrack.isKnown, tag.packet == .sequenceStart, tag.body.count <= Self.maximumHeaderByteCount,
-            headers[tag.trackID] != nil || headers.count < TrackPlaces.maximumTrackCount
-        {
-            headers[tag.trackID] = unsafe (codec: tag.codec, body: Array(message.body(of: tag)))
-        }
+        if !mainTrack.isKnown { remember(tag, message) }
         message.counters.otherTracks += 1
         guard !passedOver.contains(where: { $0.id == tag.trackID }) else { return }
         if passedOver.count + 1 < TrackPlaces.maximumTrackCount {
@@ -85,6 +94,8 @@ final class AudioTracks {
     /// Nothing more comes back from the transcoder.
     func close() { main.close() }
 
-    /// An OpusHead of 255 channels has 276.
-    private static let maximumHeaderByteCount = 512
+    /// An OpusHead of 255 channels has 276, their configuration 257.
+    private static let maximumDescriptionByteCount = 512
+    /// Two of each track.
+    private static let maximumDescriptionCount = 2 * TrackPlaces.maximumTrackCount
 }
