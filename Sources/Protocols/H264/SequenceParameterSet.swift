@@ -19,7 +19,7 @@ public struct SequenceParameterSet: Equatable, Sendable, BitwiseCopyable {
     public var bitDepthLuma: UInt8 = 8
     /// frame_mbs_only_flag: no fields, no interlaced frames.
     public var frameMbsOnly: Bool
-    /// In samples, after cropping; 0 at least, 16,384 at most.
+    /// In samples, after cropping; 1 to 16,384.
     public var width: Int
     /// In samples, after cropping; 1 to 16,384.
     public var height: Int
