@@ -19,6 +19,37 @@ const [done] = arguments;
 import('/console/units.js').then(units => done(units.clock(new Date(2026, 0, 1, 0, 5))), error => done(error.message));
 """
 
+# A stage's last ten sessions, two recorded publishers in each, at a gateway with the usual quota of five requests a second.
+MANY_RECORDINGS = """
+const [gateway, asked] = [window.fetch, new Map()];
+const publishers = sessionId => [1, 2].map(number =>
+  ({participantId: `${sessionId}-${number}`, recordingState: 'STOPPED', firstJoinTime: `2026-11-27T12:00:0${number}.000Z`}));
+const answers = {
+  '/ListStageSessions': () => ({stageSessions: [...'abcdefghij'].map(sessionId => ({sessionId}))}),
+  '/ListParticipants': ({sessionId, filterByPublished}) => ({participants: filterByPublished ? publishers(sessionId) : []}),
+  '/GetParticipant': ({participantId}) => ({participant: {recordingS3BucketName: 'bucket', recordingS3Prefix: participantId}}),
+};
+window.fetch = async (path, options) => {
+  const answer = answers[path];
+  if (!answer) return gateway(path, options);
+  const second = `${path} ${Math.floor(performance.now() / 1000)}`;
+  asked.set(second, (asked.get(second) ?? 0) + 1);
+  if (asked.get(second) > 5) return Response.json({message: 'Rate exceeded'}, {status: 429});
+  return Response.json(answer(JSON.parse(options.body)));
+};
+import('/console/recordings.js').then(({showRecordings}) => showRecordings({id: 'many', name: 'many', arn: 'many'}));
+"""
+PLACES = '[...document.querySelectorAll("dialog .recordings small.mono")].map(place => place.textContent).join(" ")'
+
+
+def list_recordings(console):
+    browser = console.browser
+    browser.run(MANY_RECORDINGS)
+    latest = ' '.join('bucket/%s-%d' % (session, number) for session in 'abcdefghij' for number in (2, 1))
+    browser.wait('twenty recordings, the newest first', PLACES + ' === arguments[0]', latest)
+    expect(True, 'the latest twenty recordings and where they are, though the quota lets five questions through in a second')
+    console.close_sheet()
+
 
 def look_around(console, folder):
     browser = console.browser
@@ -74,6 +105,7 @@ def main():
         console = Console(browser, admin)
         console.sign_in(key, secret)
         look_around(console, folder)
+        list_recordings(console)
         only_look(console, reader, reader_secret)
 
 

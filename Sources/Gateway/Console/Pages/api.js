@@ -72,8 +72,8 @@ export function operation(name, input) {
   return call('POST', `/${name}`, { body: Object.fromEntries(Object.entries(input).filter(([, value]) => isSaid(value))) });
 }
 
-/** One page of a list. Where there are more than the quota lets through in a second, it comes in one of the next. */
-async function page(name, input) {
+/** An operation that only asks. Where more are asked than the quota lets through in a second, it is answered in one of the next. */
+export async function question(name, input) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await operation(name, input);
@@ -85,11 +85,11 @@ async function page(name, input) {
 }
 
 /** Every item of a list, which comes in pages. */
-export async function list(name, member) {
+export async function list(name, member, input = {}) {
   const items = [];
   let nextToken;
   do {
-    const answer = await page(name, { maxResults: 100, nextToken });
+    const answer = await question(name, { ...input, maxResults: 100, nextToken });
     items.push(...answer[member]);
     nextToken = answer.nextToken;
   } while (nextToken && items.length < maximumItems);

@@ -1,6 +1,6 @@
 // What was recorded of a stage's participants: a list with a player.
 
-import { operation } from './api.js';
+import { list, question } from './api.js';
 import { showDialog } from './dialogs.js';
 import { make, put } from './dom.js';
 import { perform } from './notices.js';
@@ -17,19 +17,21 @@ const styles = { ACTIVE: 'good', STARTING: 'good', STOPPING: 'warn', STOPPED: ''
 export async function showRecordings(stage) {
   const found = await perform(() => recordings(stage));
   if (!found) return;
-  const list = make('ul', { class: 'cards recordings', 'aria-label': 'Recordings' }, ...found.map(item => makeRecording(stage, item)));
+  const cards = make('ul', { class: 'cards recordings', 'aria-label': 'Recordings' }, ...found.map(item => makeRecording(stage, item)));
   const words = found.length ? 'The latest; all of them lie in the bucket.' : 'Nothing was recorded here yet.';
   const done = make('button', { type: 'button', class: 'primary', onclick: () => dialog.close() }, 'Done');
   const dialog = showDialog(`Recordings of ${stage.name || stage.id}`,
-    make('div', {}, make('p', {}, words), list, make('div', { class: 'actions' }, done)), { class: 'wide' });
+    make('div', {}, make('p', {}, words), cards, make('div', { class: 'actions' }, done)), { class: 'wide' });
 }
 
 async function recordings({ arn }) {
-  const { stageSessions } = await operation('ListStageSessions', { stageArn: arn, maxResults: maximumSessions });
+  const { stageSessions } = await question('ListStageSessions', { stageArn: arn, maxResults: maximumSessions });
   const found = [];
   for (const { sessionId } of stageSessions) {
-    const { participants } = await operation('ListParticipants', { stageArn: arn, sessionId, maxResults: 100 });
-    found.push(...participants.filter(item => item.recordingState in styles).map(item => ({ ...item, sessionId })));
+    // Who only watches is a participant too: those may be thousands.
+    const publishers = await list('ListParticipants', 'participants', { stageArn: arn, sessionId, filterByPublished: true });
+    const recorded = publishers.filter(item => item.recordingState in styles).map(item => ({ ...item, sessionId }));
+    found.push(...recorded.sort((one, other) => other.firstJoinTime.localeCompare(one.firstJoinTime)));
     if (found.length >= maximumRecordings) break;
   }
   return found.slice(0, maximumRecordings);
@@ -54,7 +56,7 @@ function makeRecording(stage, item) {
     video.play().catch(() => {});
   };
   describe(base, facts, button);
-  operation('GetParticipant', { stageArn: stage.arn, sessionId: item.sessionId, participantId: item.participantId })
+  question('GetParticipant', { stageArn: stage.arn, sessionId: item.sessionId, participantId: item.participantId })
     .then(({ participant }) => put(place, `${participant.recordingS3BucketName}/${participant.recordingS3Prefix}`), () => {});
   return card;
 }
