@@ -71,6 +71,31 @@ struct ConsoleSessionsTests {
         #expect(try refusal([:], for: .getDrain)?.status == .forbidden)
     }
 
+    /// A browser gives all of a host's cookies to each of its ports, and keeps one of a name for all of them: signing in at one
+    /// node's console signed out at another's.
+    @Test(arguments: [
+        ("127.0.0.1:8088", "stagedoor_console_8088"), ("[::1]:8098", "stagedoor_console_8098"), ("[::1]", "stagedoor_console"),
+        ("10.0.0.1", "stagedoor_console"), ("console.example", "stagedoor_console"),
+    ])
+    func `consoles at other ports of a host have other cookies`(_ host: String, _ name: String) throws {
+        #expect(try ConsoleSessions.cookieName(for: Self.request(.get, "/", ["Host": host])) == name)
+    }
+
+    @Test func `another port's cookie neither signs in nor is signed out`() throws {
+        let bench = try Self.bench()
+        let (cookie, _) = try Self.signIn(bench)
+        #expect(cookie.hasPrefix("stagedoor_console_8088="))
+        func isSignedIn(_ headers: HTTPHeaders) throws -> Bool {
+            bench.plane.refusal(of: try Self.request(.get, "/v1/overview", headers), for: .getOverview) == nil
+        }
+        #expect(try isSignedIn(["Cookie": "stagedoor_console_8098=other; \(cookie)"]))
+        #expect(try !isSignedIn(["Host": "127.0.0.1:8098", "Cookie": cookie]))
+        let out = bench.plane.consoleSession(
+            try Self.request(.delete, Self.path, ["Host": "127.0.0.1:8098", "Cookie": cookie]))
+        #expect(out?.headers["Set-Cookie"]?.hasPrefix("stagedoor_console_8098=; ") == true)
+        #expect(try isSignedIn(["Cookie": cookie]))
+    }
+
     @Test func `a wrong secret gives none`() throws {
         let bench = try Self.bench()
         let headers = try Self.signed(secret: "other", at: bench.plane.wallNow())

@@ -69,7 +69,7 @@ def look(browser, participant, folder):
 def forge(browser, admin, cookie):
     """What pages of other origins, and scripts without the session's token, can do: nothing."""
     origin = admin.replace('127.0.0.1', 'attacker.example')
-    signed_in = {'Cookie': 'stagedoor_console=' + cookie}
+    signed_in = {'Cookie': cookie}
     expect(status(admin + '/v1/overview', headers=signed_in) == 200, 'the cookie reads')
     expect(status(admin + '/v1/overview') == 403, 'nobody reads without it')
     expect(status(admin + '/v1/overview', headers={**signed_in, 'Origin': origin}) == 403, 'a foreign Origin is refused')
@@ -124,14 +124,15 @@ def main():
         browser.prefer('light')
         sign_in(browser, admin, key, secret)
         look(browser, participant, folder)
-        cookie = next(item for item in browser.call('GET', '/cookie') if item['name'] == 'stagedoor_console')
+        cookie = next(item for item in browser.call('GET', '/cookie') if item['name'].startswith('stagedoor_console_'))
+        sent = '%(name)s=%(value)s' % cookie
         expect(cookie['httpOnly'] and cookie['sameSite'] == 'Strict', 'the cookie is HttpOnly and SameSite=Strict')
-        forge(browser, admin, cookie['value'])
+        forge(browser, admin, sent)
         act(browser, participant)
         browser.click('#sign-out')
         browser.wait('form to sign in', '!document.querySelector("#sign-in").hidden')
         browser.screenshot(folder + '/console-sign-in.png')
-        expect(status(admin + '/v1/overview', headers={'Cookie': 'stagedoor_console=' + cookie['value']}) == 403, 'signed out is out')
+        expect(status(admin + '/v1/overview', headers={'Cookie': sent}) == 403, 'signed out is out')
         expect(secret not in json.dumps(browser.traffic()), 'the secret was never sent')
 
 

@@ -16,7 +16,6 @@ struct ConsoleSessions {
         var csrfToken: String
     }
 
-    static let cookieName = "stagedoor_console"
     static let csrfHeader = "X-Stagedoor-CSRF"
     static let lifetime = Duration.seconds(12 * 3_600)
     static let maximumCount = 64
@@ -47,14 +46,22 @@ struct ConsoleSessions {
     }
 
     mutating func end(_ request: HTTPRequest) {
-        if let cookie = request.cookie(Self.cookieName) { sessions[Self.key(cookie)] = nil }
+        if let cookie = request.cookie(Self.cookieName(for: request)) { sessions[Self.key(cookie)] = nil }
     }
 
     /// The session of the request's cookie.
     func session(of request: HTTPRequest, now: WallTime) -> Session? {
-        guard let cookie = request.cookie(Self.cookieName), let session = sessions[Self.key(cookie)], session.expiresAt > now
+        guard let cookie = request.cookie(Self.cookieName(for: request)), let session = sessions[Self.key(cookie)],
+            session.expiresAt > now
         else { return nil }
         return session
+    }
+
+    /// With the port that the browser asks at: it keeps one cookie of a name for all ports of a host (RFC 6265 §8.5), and by
+    /// tunnels the consoles of several nodes are at one.
+    static func cookieName(for request: HTTPRequest) -> String {
+        let port = (request.authority ?? "").split(separator: ":").last.flatMap { UInt16($0) }
+        return port.map { "stagedoor_console_\($0)" } ?? "stagedoor_console"
     }
 
     private static func key(_ cookie: String) -> [UInt8] { Digest.sha256(Array(cookie.utf8)) }

@@ -56,19 +56,21 @@ struct ConsoleSignIn {
             ],
             headers: [
                 "Cache-Control": "no-store",
-                "Set-Cookie": Self.cookie(cookie, lifetime: ConsoleSessions.lifetime, isSecure: isSecure),
+                "Set-Cookie": Self.cookie(cookie, for: request, lifetime: ConsoleSessions.lifetime, isSecure: isSecure),
             ])
     }
 
     private mutating func signOut(_ request: HTTPRequest, _ access: AdminAccess) throws(APIError) -> HTTPResponse {
         try access.checkOrigin(of: request)
         sessions.end(request)
-        return HTTPResponse(.noContent, headers: ["Set-Cookie": Self.cookie("", lifetime: .zero, isSecure: false)])
+        let cookie = Self.cookie("", for: request, lifetime: .zero, isSecure: false)
+        return HTTPResponse(.noContent, headers: ["Set-Cookie": cookie])
     }
 
     private static func names(of actions: [AccessAction]) -> JSONValue { .array(actions.map { .string($0.name) }) }
 
-    private static func cookie(_ value: String, lifetime: Duration, isSecure: Bool) -> String {
-        Cookie(name: ConsoleSessions.cookieName, value: value, maximumAge: lifetime, isSecure: isSecure).fieldValue
+    private static func cookie(_ value: String, for request: HTTPRequest, lifetime: Duration, isSecure: Bool) -> String {
+        let name = ConsoleSessions.cookieName(for: request)
+        return Cookie(name: name, value: value, maximumAge: lifetime, isSecure: isSecure).fieldValue
     }
 }
