@@ -19,9 +19,19 @@ const [done] = arguments;
 import('/console/units.js').then(units => done(units.clock(new Date(2026, 0, 1, 0, 5))), error => done(error.message));
 """
 
-# A stage's last ten sessions, two recorded publishers in each, at a gateway with the usual quota of five requests a second.
+# A stage's last ten sessions, two recorded publishers in each, in a store: at a gateway that answers five questions a second, as many as
+# the usual quota lets through, and reads four of a store's files at once.
 MANY_RECORDINGS = """
 const [gateway, asked] = [window.fetch, new Map()];
+let reads = 0;
+const read = async path => {
+  if (reads === 4) return new Response('', {status: 503});
+  reads += 1;
+  await new Promise(resolve => setTimeout(resolve, 20));
+  reads -= 1;
+  return new Response(path.endsWith('/multivariant.m3u8')
+    ? '#EXTM3U\\n#EXT-X-STREAM-INF:BANDWIDTH=8000,CODECS="opus"\\nhigh/playlist.m3u8\\n' : '#EXTM3U\\n#EXTINF:6.0,\\n1.mp4\\n');
+};
 const publishers = sessionId => [1, 2].map(number =>
   ({participantId: `${sessionId}-${number}`, recordingState: 'STOPPED', firstJoinTime: `2026-11-27T12:00:0${number}.000Z`}));
 const answers = {
@@ -30,6 +40,7 @@ const answers = {
   '/GetParticipant': ({participantId}) => ({participant: {recordingS3BucketName: 'bucket', recordingS3Prefix: participantId}}),
 };
 window.fetch = async (path, options) => {
+  if (path.includes('/recording/')) return read(path);
   const answer = answers[path];
   if (!answer) return gateway(path, options);
   const second = `${path} ${Math.floor(performance.now() / 1000)}`;
@@ -40,6 +51,7 @@ window.fetch = async (path, options) => {
 import('/console/recordings.js').then(({showRecordings}) => showRecordings({id: 'many', name: 'many', arn: 'many'}));
 """
 PLACES = '[...document.querySelectorAll("dialog .recordings small.mono")].map(place => place.textContent).join(" ")'
+LENGTHS = '[...document.querySelectorAll("dialog .recordings small:first-of-type")].filter(facts => facts.textContent.startsWith("0:06 "))'
 
 
 def list_recordings(console):
@@ -47,7 +59,8 @@ def list_recordings(console):
     browser.run(MANY_RECORDINGS)
     latest = ' '.join('bucket/%s-%d' % (session, number) for session in 'abcdefghij' for number in (2, 1))
     browser.wait('twenty recordings, the newest first', PLACES + ' === arguments[0]', latest)
-    expect(True, 'the latest twenty recordings and where they are, though the quota lets five questions through in a second')
+    browser.wait('how long each is', LENGTHS + '.length === 20')
+    expect(True, 'the latest twenty recordings, where they are and how long, without asking for more at once than is answered')
     console.close_sheet()
 
 

@@ -17,11 +17,14 @@ const styles = { ACTIVE: 'good', STARTING: 'good', STOPPING: 'warn', STOPPED: ''
 export async function showRecordings(stage) {
   const found = await perform(() => recordings(stage));
   if (!found) return;
-  const cards = make('ul', { class: 'cards recordings', 'aria-label': 'Recordings' }, ...found.map(item => makeRecording(stage, item)));
+  const shown = found.map(item => makeRecording(stage, item));
+  const cards = make('ul', { class: 'cards recordings', 'aria-label': 'Recordings' }, ...shown.map(({ card }) => card));
   const words = found.length ? 'The latest; all of them lie in the bucket.' : 'Nothing was recorded here yet.';
   const done = make('button', { type: 'button', class: 'primary', onclick: () => dialog.close() }, 'Done');
   const dialog = showDialog(`Recordings of ${stage.name || stage.id}`,
     make('div', {}, make('p', {}, words), cards, make('div', { class: 'actions' }, done)), { class: 'wide' });
+  // One after the other: the gateway reads four of a store's files at once, and refuses more.
+  for (const { card, tell } of shown) if (card.isConnected) await tell().catch(() => {});
 }
 
 async function recordings({ arn }) {
@@ -37,6 +40,7 @@ async function recordings({ arn }) {
   return found.slice(0, maximumRecordings);
 }
 
+/** Its card, and a function that has it tell how long the recording is, for which two files of it are read. */
 function makeRecording(stage, item) {
   const base = `/v1/stages/${stage.id}/sessions/${item.sessionId}/participants/${encodeURIComponent(item.participantId)}/recording`;
   const facts = make('small', {}, '…');
@@ -55,10 +59,9 @@ function makeRecording(stage, item) {
     play(video, `${base}/media/hls/multivariant.m3u8`).catch(error => { fault.textContent = error.message; });
     video.play().catch(() => {});
   };
-  describe(base, facts, button);
   question('GetParticipant', { stageArn: stage.arn, sessionId: item.sessionId, participantId: item.participantId })
     .then(({ participant }) => put(place, `${participant.recordingS3BucketName}/${participant.recordingS3Prefix}`), () => {});
-  return card;
+  return { card, tell: () => describe(base, facts, button) };
 }
 
 function makeLinks(base, { recordingState }) {
