@@ -229,6 +229,19 @@ struct UploadsTests {
         }
     }
 
+    /// As a firewall has it: the API would answer 503 before the reason is known, and clients try that again.
+    @Test func `who has a silent store tried out is told so before giving up`() throws {
+        let silent = try TCPListener(loop: try EventLoop(), address: SocketAddress(.loopback, port: 0)) { _ in }
+        var settings = StorageSettings()
+        (settings.endpoint, settings.accessKey, settings.secretKey) = ("http://\(silent.localAddress)", "A", Secret("s"))
+        let uploads = try Self.uploads(settings)
+        let answer = Lock<StorageFault??>(nil)
+        uploads.tryOut("recordings") { fault in answer.withLock { $0 = .some(fault) } }
+        #expect(waitUntil(within: .seconds(25)) { answer.withLock { $0 } != nil })
+        #expect((answer.withLock { $0 } ?? nil) == .transient("the store did not answer in time"))
+        withExtendedLifetime(silent) {}
+    }
+
     @Test func `what no bucket has when the process ends is interrupted`() throws {
         let (store, endings) = (try StoreUnderTest(), Endings())
         let uploads = try Self.uploads(store.settings())

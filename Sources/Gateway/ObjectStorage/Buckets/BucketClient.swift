@@ -12,6 +12,10 @@ final class BucketClient {
         key: "stagedoor-was-here.txt", contentType: "text/plain",
         content: .bytes(Array("Stagedoor looked whether it may write here. This file may be deleted.\n".utf8)))
 
+    /// Whoever has a bucket tried out waits for the reason why it cannot be written to: the console for ten seconds, the API for
+    /// thirty.
+    private static let probePatience = Duration.seconds(8)
+
     /// A segment of a minute at the contract's highest bitrate.
     static let maximumReadLength = 64 << 20
     /// Objects that are read from stores at once; each may lie in memory whole.
@@ -30,8 +34,10 @@ final class BucketClient {
         self.buckets = buckets
     }
 
-    /// - Parameter done: called once, at once or later on the loop; nil when the bucket has the object.
-    func put(_ object: StoredObject, into bucket: String, done: @escaping Completion) {
+    /// - Parameters:
+    ///   - time: in which a store has to answer; nil for as long as the object's length may take.
+    ///   - done: called once, at once or later on the loop; nil when the bucket has the object.
+    func put(_ object: StoredObject, into bucket: String, within time: Duration? = nil, done: @escaping Completion) {
         guard let settings = buckets().bucket(bucket) else {
             return done(.refused("the configuration file names no bucket \(bucket)"))
         }
@@ -41,12 +47,13 @@ final class BucketClient {
                 return done(nil)
             }
             let hasACL = withoutACL[bucket] != settings.endpoint
-            let request = try S3Bucket(settings, name: bucket).put(object, hasACL: hasACL, now: now(of: bucket))
+            var request = try S3Bucket(settings, name: bucket).put(object, hasACL: hasACL, now: now(of: bucket))
+            if let time { request.deadline = time }
             // The client goes before its transfers' answers, never after.
             http.send(request) { [unowned self] result in
                 guard hasACL, Self.refusesACL(result) else { return done(fault(result, bucket)) }
                 withoutACL[bucket] = settings.endpoint
-                put(object, into: bucket, done: done)
+                put(object, into: bucket, within: time, done: done)
             }
         } catch {
             done(error)
@@ -95,9 +102,9 @@ final class BucketClient {
     /// Whether the bucket can be written to; a clock that is wrong gets a second try.
     func tryOut(_ bucket: String, done: @escaping Completion) {
         let known = skews[bucket]
-        put(Self.probe, into: bucket) { [unowned self] fault in
+        put(Self.probe, into: bucket, within: Self.probePatience) { [unowned self] fault in
             guard case .transient = fault, skews[bucket] != known else { return tried(bucket, fault, done) }
-            put(Self.probe, into: bucket) { [unowned self] fault in tried(bucket, fault, done) }
+            put(Self.probe, into: bucket, within: Self.probePatience) { [unowned self] fault in tried(bucket, fault, done) }
         }
     }
 
