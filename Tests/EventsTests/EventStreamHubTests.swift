@@ -40,6 +40,22 @@ struct EventStreamHubTests {
         withExtendedLifetime(subscriptions) {}
     }
 
+    /// As on a slow way after a long absence: what it missed would pile up until it is cut off.
+    @Test func `a reader that comes back is told as fast as it takes it`() throws {
+        let bench = try EventsBench()
+        let hub = try EventStreamHub(loop: bench.loop, store: bench.store)
+        for number in 1...(EventStreamHub.pageLength + 1) { bench.record(.publishStarted, of: "p\(number)") }
+        var (seen, hasTaken) = (0, true)
+        let subscription = hub.subscribe(lastEventID: "0", takesMore: { hasTaken }) { _ in (seen, hasTaken) = (seen + 1, false) }
+        #expect(bench.wait { seen == EventStreamHub.pageLength })
+        hub.wake()
+        #expect(!bench.loop.run(until: { seen > EventStreamHub.pageLength }, within: .milliseconds(100)))
+        hasTaken = true
+        subscription?.goOn()
+        #expect(bench.wait { seen == EventStreamHub.pageLength + 1 })
+        withExtendedLifetime(subscription) {}
+    }
+
     /// Without a last event, or with one of another history: as after a migration from a cluster, whose numbers are larger by
     /// far, or when the data directory was restored.
     @Test(arguments: [nil, "1887436800000000000"])

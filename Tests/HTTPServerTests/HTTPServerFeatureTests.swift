@@ -147,6 +147,22 @@ struct HTTPServerFeatureTests {
         #expect(server.server.connectionCount == 0)
     }
 
+    @Test func `an event stream says whether its client has taken what was sent, and when it has`() throws {
+        let server = try ServerUnderTest()
+        let client = try server.connect()
+        client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(server.wait { server.streams.count == 1 })
+        client.stream.pauseReading()
+        var timesDrained = 0
+        server.streams[0].onDrained = { timesDrained += 1 }
+        let event = ServerSentEvent(data: String(repeating: "a", count: 64 << 10))
+        while server.streams[0].takesMore { server.streams[0].send(event) }
+        #expect(server.streams[0].isOpen && timesDrained == 0)
+        client.stream.resumeReading()
+        #expect(server.wait { timesDrained == 1 })
+        #expect(server.streams[0].takesMore)
+    }
+
     @Test func `an event stream to a client that knows no chunks ends with its connection`() throws {
         let server = try ServerUnderTest()
         let client = try server.connect()

@@ -16,18 +16,29 @@ public final class EventStreamHub {
         /// Whether its place is one of this history: that of another one may lie ahead of all that will happen here.
         var isPlaced = false
         var isReading = false
-        /// Whether something happened while a read was under way.
+        /// Whether something happened while a read was under way, or the reader had not taken what came before.
         var hasNews = false
-        var send: (ServerSentEvent) -> Void
+        let takesMore: () -> Bool
+        let send: (ServerSentEvent) -> Void
 
-        init(sequence: Int64, send: @escaping (ServerSentEvent) -> Void) { (self.sequence, self.send) = (sequence, send) }
+        init(sequence: Int64, takesMore: @escaping () -> Bool, send: @escaping (ServerSentEvent) -> Void) {
+            (self.sequence, self.takesMore, self.send) = (sequence, takesMore, send)
+        }
     }
 
     /// One reader's place; dropping it ends the reading.
     public final class Subscription {
+        private let takeMore: () -> Void
         private let cancel: () -> Void
-        init(_ cancel: @escaping () -> Void) { self.cancel = cancel }
+
+        init(takeMore: @escaping () -> Void, cancel: @escaping () -> Void) {
+            (self.takeMore, self.cancel) = (takeMore, cancel)
+        }
+
         deinit { cancel() }
+
+        /// The reader has taken what it was sent.
+        public func goOn() { takeMore() }
     }
 
     private let loop: EventLoop
@@ -45,15 +56,29 @@ public final class EventStreamHub {
 
     /// Begins with the event after `lastEventID`, or with the next one that happens.
     ///
-    /// - Parameter lastEventID: the `Last-Event-ID` that the reader sent, if any; what no event here can have had counts as none.
+    /// - Parameters:
+    ///   - lastEventID: the `Last-Event-ID` that the reader sent, if any; what no event here can have had counts as none.
+    ///   - takesMore: whether the reader has taken what it was sent. One that has not is told no further before `goOn`: who comes
+    ///     back after long misses more than may pile up for it.
     /// - Returns: nil when there are too many readers.
-    public func subscribe(lastEventID: String?, send: @escaping (ServerSentEvent) -> Void) -> Subscription? {
+    public func subscribe(
+        lastEventID: String?, takesMore: @escaping () -> Bool = { true }, send: @escaping (ServerSentEvent) -> Void
+    ) -> Subscription? {
         guard subscribers.count < Self.maximumSubscribers else { return nil }
-        let subscriber = Subscriber(sequence: lastEventID.flatMap { Int64($0) } ?? -1, send: send)
+        let place = lastEventID.flatMap { Int64($0) } ?? -1
+        let subscriber = Subscriber(sequence: place, takesMore: takesMore, send: send)
         let key = ObjectIdentifier(subscriber)
         subscribers[key] = subscriber
         advance(subscriber)
-        return Subscription { [weak self] in self?.subscribers[key] = nil }
+        return Subscription { [weak self] in
+            self?.goOn(key)
+        } cancel: { [weak self] in
+            self?.subscribers[key] = nil
+        }
+    }
+
+    private func goOn(_ key: ObjectIdentifier) {
+        if let subscriber = subscribers[key], subscriber.hasNews { advance(subscriber) }
     }
 
     /// Whether every reader knows where it is, and has what had happened when it was last woken.
@@ -64,7 +89,8 @@ public final class EventStreamHub {
 
     private func advance(_ subscriber: Subscriber) {
         guard subscribers[ObjectIdentifier(subscriber)] != nil else { return }
-        guard !subscriber.isReading else { return subscriber.hasNews = true }
+        // Its place is found at once: who names no last event is told all that happens from here on.
+        guard !subscriber.isReading, !subscriber.isPlaced || subscriber.takesMore() else { return subscriber.hasNews = true }
         (subscriber.isReading, subscriber.hasNews) = (true, false)
         let (after, isPlaced) = (subscriber.sequence, subscriber.isPlaced)
         // One read: what happens between two would be behind a place that the second finds.

@@ -289,6 +289,7 @@ final class HTTPConnection {
     private func drained() {
         if phase == .idle || phase == .reading { stream.resumeReading() }
         if isKeptIdle { becameIdle() }  // only now: until then it took its answer
+        if phase == .streaming { eventStream?.onDrained() }
     }
 
     func drain() {

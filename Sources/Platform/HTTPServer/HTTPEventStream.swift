@@ -10,6 +10,8 @@ public final class HTTPEventStream {
 
     /// The client has gone, or the server ends its streams.
     public var onClosed: () -> Void = {}
+    /// `takesMore` again: all that was sent has been given to the kernel.
+    public var onDrained: () -> Void = {}
 
     private var connection: HTTPConnection?
     private let isChunked: Bool
@@ -28,6 +30,10 @@ public final class HTTPEventStream {
 
     /// Whether the client is still there.
     public var isOpen: Bool { connection != nil }
+
+    /// Whether nothing that was sent waits here for the client. Who has more to send than it may let pile up goes by this, and
+    /// goes on at `onDrained`.
+    public var takesMore: Bool { connection?.stream.pendingWriteBytes == 0 }
 
     /// Sends one event. A client that lets more than 1 MiB pile up is cut off; when it has gone nothing happens.
     public func send(_ event: ServerSentEvent) { send(event.serialized()) }

@@ -40,9 +40,12 @@ final class EventService: NodeService {
         guard readers.count < EventStreamHub.maximumSubscribers, let stream = exchange.startEventStream() else {
             return exchange.respond(ProblemDocument(.serviceUnavailable, detail: "Too many readers of events."))
         }
-        guard let place = hub.subscribe(lastEventID: request.headers["Last-Event-ID"], send: { stream.send($0) }) else { return }
+        let place = hub.subscribe(
+            lastEventID: request.headers["Last-Event-ID"], takesMore: { stream.takesMore }, send: { stream.send($0) })
+        guard let place else { return }
         let key = ObjectIdentifier(stream)
         readers[key] = Reader(subscription: place, stream: stream, isAdmitted: isAdmitted)
+        stream.onDrained = { [weak self] in self?.readers[key]?.subscription.goOn() }
         stream.onClosed = { [weak self] in self?.readers[key] = nil }
     }
 
