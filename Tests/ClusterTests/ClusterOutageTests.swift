@@ -141,6 +141,28 @@ struct ClusterOutageTests {
         #expect(claims.allSatisfy { $0.holder.ends.isEmpty })
     }
 
+    /// The server does not hear that the history knows the session, and forgets the session itself.
+    @Test func `a session whose first publish starts while the server is away is shown once that is back`() throws {
+        let server = try RedisServer()
+        let node = try TestNode("a", on: server, limits: .impatient) { Self.quick(&$0) }
+        defer { withExtendedLifetime((server, node)) {} }
+        try #require(node.waitUntilReady())
+        let lease = try #require(try TestClaim.granted("p", at: node).lease)
+        server.kill()
+        #expect(waitUntil { TestClaim("new", at: node).settled().refusal?.code == .platformAway })
+        node.leases.publishStarted(lease)
+        try server.start()
+        #expect(waitUntil { activeSession(ofStage: Stage.named("one").arn, asking: node) == lease.stageSessionID })
+    }
+
+    /// Nil also while nobody can say.
+    private func activeSession(ofStage arn: String, asking node: TestNode) -> String? {
+        let answer = Lock<Result<[String: StageSession], StoreError>?>(nil)
+        node.leases.activeSessions(ofStages: [arn]) { sessions in answer.withLock { $0 = sessions } }
+        waitUntil { answer.withLock { $0 != nil } }
+        return try? answer.withLock { $0 }?.get()[arn]?.sessionID
+    }
+
     @Test func `publishers beyond the limit that a failover let in are found, and the newest are ended in words`() throws {
         let server = try RedisServer()
         let nodes = try ["a", "b"].map { name in

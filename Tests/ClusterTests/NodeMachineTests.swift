@@ -70,6 +70,18 @@ struct NodeMachineTests {
         guard case .call(.claim(2, _))? = machine.claim(other, now).first else { return #expect(Bool(false), "not claimed") }
     }
 
+    @Test func `that the history knows a session is said again by its renewals`() throws {
+        var (machine, now) = makeSettledMachine()
+        let call = try #require(claiming(&machine, now))
+        _ = machine.answered(call, .claimed(.granted(.init(generation: 5, session: session))), sentAt: now, now)
+        let announce = ClusterCall.announce(stage: "one", sessionID: session.id)
+        #expect(machine.announce(session.id, ofStage: "one") == [.call(announce)])
+        #expect(machine.answered(announce, nil, sentAt: now, now).isEmpty)
+        let known = ClusterCall.RenewedLease(
+            participantID: "p", generation: 5, set: "p", credential: "c", session: session, isRecorded: true)
+        #expect(machine.renewNow(now) == [.call(.renew(stage: "one", [known]))])
+    }
+
     /// Whoever has the key may open as many connections as the node takes: each claim that was told by the one before it would be
     /// a call inside of that, until there is no stack left.
     @Test func `a long queue is told at once`() throws {

@@ -294,7 +294,7 @@ extension ClusterMember {
 
     /// The history has just learnt of the session.
     private func announce(_ session: String, ofStage stage: String) {
-        perform([.call(.announce(stage: stage, sessionID: session))])
+        perform(machine.announce(session, ofStage: stage))
     }
 }
 

@@ -91,6 +91,7 @@ extension ModelServer.Stage {
             lease.expires = now + settings.cluster.leaseLifetime.milliseconds
             leases[item.participantID] = lease
             begin(item.session.id, start: item.session.start)
+            if item.isRecorded, session?.shared.id == item.session.id { session?.isRecorded = true }
         }
         if isRetaken { endSurplus(settings.quotas.publishersPerStage, now) }
         if isAnyLive(now) { session?.idle = nil }

@@ -55,6 +55,25 @@ struct HeldLeasesTests {
             ])
     }
 
+    @Test func `renewals say which session the history knows, as long as its stage is held`() {
+        func known(_ held: HeldLeases) -> [Bool] {
+            held.renewals.flatMap { call -> [Bool] in
+                guard case .renew(_, let leases) = call else { return [] }
+                return leases.map(\.isRecorded)
+            }
+        }
+        let (lease, other) = (Self.lease("p", 5), SharedSession(id: "st-2", start: 8))
+        var held = Self.holding(lease)
+        held.keep(Self.lease("q", 6), set: "q", credential: "c", in: other)
+        let before = known(held)
+        held.noteRecorded("st-1", ofStage: "one")
+        #expect(before == [false, false] && known(held) == [true, false])
+        for lease in [lease, Self.lease("q", 6)] { _ = held.release(lease) }
+        held.noteRecorded("st-1", ofStage: "one")
+        held.keep(Self.lease("p", 7), set: "p", credential: "c", in: Self.session)
+        #expect(known(held) == [false], "who comes next tells it anew")
+    }
+
     @Test func `pauses between renewals count as long as the stage is held`() {
         let lease = Self.lease("p", 5)
         var held = Self.holding(lease)

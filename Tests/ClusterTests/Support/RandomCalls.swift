@@ -42,7 +42,7 @@ struct RandomCalls {
         let lease = RemoteLease(node: nodes[number % 3].nodeID, LeaseIdentity(claim.key, generation: grant.generation))
         granted[lease] = ClusterCall.RenewedLease(
             participantID: claim.key.participantID, generation: grant.generation, set: claim.set, credential: claim.credential,
-            session: grant.session)
+            session: grant.session, isRecorded: grant.generation.isMultiple(of: 2))
     }
 
     private mutating func call(_ number: Int, _ settings: NodeSettings) -> ClusterCall {

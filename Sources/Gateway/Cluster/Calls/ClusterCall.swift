@@ -62,6 +62,8 @@ enum ClusterCall: Hashable, Sendable {
         var set: String
         var credential: String
         var session: SharedSession
+        /// The history knows the session.
+        var isRecorded = false
     }
 }
 
@@ -140,7 +142,7 @@ extension ClusterCall {
         for lease in leases {
             command.arguments += [
                 lease.participantID, "\(lease.generation)", lease.set, lease.credential, lease.session.id,
-                "\(lease.session.start)",
+                "\(lease.session.start)", lease.isRecorded ? "1" : "0",
             ]
         }
         return command

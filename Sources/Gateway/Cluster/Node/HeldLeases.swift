@@ -17,6 +17,8 @@ struct HeldLeases: Sendable {
 
     /// By stage, then by participant.
     private var stages: [String: [String: Lease]] = [:]
+    /// By stage, the session that the history knows, as this node has told.
+    private var recorded: [String: String] = [:]
     /// When a stage's renewal was answered last.
     private var renewedAt: [String: MonotonicTime] = [:]
     /// As the server knows them.
@@ -72,8 +74,7 @@ struct HeldLeases: Sendable {
     private mutating func drop(_ key: LeaseKey) {
         stages[key.stageID]?[key.participantID] = nil
         guard stages[key.stageID]?.isEmpty == true else { return }
-        stages[key.stageID] = nil
-        renewedAt[key.stageID] = nil
+        (stages[key.stageID], recorded[key.stageID], renewedAt[key.stageID]) = (nil, nil, nil)
     }
 }
 
@@ -103,6 +104,11 @@ extension HeldLeases {
 // MARK: - Renewing, and losing
 
 extension HeldLeases {
+    /// The history knows the stage's session, which is said as long as something is held there.
+    mutating func noteRecorded(_ session: String, ofStage stage: String) {
+        if contains(stage: stage) { recorded[stage] = session }
+    }
+
     /// All that is held, one call for each stage.
     var renewals: [ClusterCall] {
         stages.inOrder.map { stage, leases in
@@ -111,7 +117,8 @@ extension HeldLeases {
                 leases.inOrder.map { participant, lease in
                     ClusterCall.RenewedLease(
                         participantID: participant, generation: lease.generation, set: lease.set,
-                        credential: lease.credential, session: lease.session)
+                        credential: lease.credential, session: lease.session,
+                        isRecorded: recorded[stage] == lease.session.id)
                 })
         }
     }

@@ -439,6 +439,12 @@ extension NodeMachine {
         stages.takeUp(names, deserted: names.filter { !held.contains(stage: $0) }, now)
     }
 
+    /// The history has just learnt of the session. Should the server not hear so, or forget it, the renewals say it again.
+    mutating func announce(_ session: String, ofStage stage: String) -> [ClusterAction] {
+        held.noteRecorded(session, ofStage: stage)
+        return [.call(.announce(stage: stage, sessionID: session))]
+    }
+
     /// What is known of a stage, beginning a session where one is needed.
     mutating func look(at stage: String, number: Int, begins: Bool) -> [ClusterAction] {
         if outage.isAway { return [.looked(number: number, nil)] }

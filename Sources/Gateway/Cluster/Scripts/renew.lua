@@ -1,13 +1,14 @@
 -- Renews what one node holds of the stage, and takes again what the server has forgotten or given to nobody.
 --
 -- ARGV: node, lease (ms), limit of sets, code for those beyond it; then of each lease participant, generation, set, credential,
--- session id, its start. Answers, for each lease in its turn: ok; lost (node, generation of who has it); end (code, words); or
--- revived (generation): the history may say that it left, as its node was taken for dead, and it goes on under a new generation.
+-- session id, its start, 1 if the history knows that session. Answers, for each lease in its turn: ok; lost (node, generation of
+-- who has it); end (code, words); or revived (generation): the history may say that it left, as its node was taken for dead, and it
+-- goes on under a new generation.
 --
 -- Reads no more of the stage than it renews, unless something had to be taken again: most calls of a platform are these.
 local node, lifetime, limit, surplus = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local leases, revived = {}, {}
-local retaken, renewed = false, false
+local retaken, recorded, running = false, false, nil
 
 local function last_generation() return tonumber(redis.call('GET', KEYS[3]) or '0') end
 
@@ -31,7 +32,7 @@ local function take_again(participant, generation, set, credential, id)
     }
 end
 
-local function renew(participant, generation, set, credential, id, start)
+local function renew(participant, generation, set, credential, id, start, is_recorded)
     local stored = redis.call('HGET', KEYS[1], participant)
     local lease = stored and cjson.decode(stored) or nil
     leases[participant] = lease
@@ -48,8 +49,8 @@ local function renew(participant, generation, set, credential, id, start)
         redis.call('SET', KEYS[3], text(lease.generation), 'PX', DAY)
     end
     leases[participant].expires = now + lifetime
-    if not renewed then session(id, start) end
-    renewed = true
+    running = running or session(id, start)
+    recorded = recorded or is_recorded == '1' and running == id
     put(participant, leases[participant])
 end
 
@@ -77,7 +78,8 @@ local function end_surplus()
     end
 end
 
-for i = 5, #ARGV, 6 do renew(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3], ARGV[i + 4], ARGV[i + 5]) end
+for i = 5, #ARGV, 7 do renew(ARGV[i], tonumber(ARGV[i + 1]), unpack(ARGV, i + 2, i + 6)) end
+if recorded then redis.call('HSET', KEYS[2], 'recorded', '1') end
 if retaken then
     leases = all()
     end_surplus()
@@ -85,7 +87,7 @@ if retaken then
 end
 
 local answers = {}
-for i = 5, #ARGV, 6 do
+for i = 5, #ARGV, 7 do
     local lease = leases[ARGV[i]]
     if revived[ARGV[i]] and not lease.code then
         answers[#answers + 1] = { 'revived', text(lease.generation) }
