@@ -1,10 +1,11 @@
 import EventLoop
-import Store
+import Redis
 import TestSupport
 import Testing
 import Wire
 
 @testable import ClusterStore
+@testable import Store
 
 private typealias Story = ClusterHistoryTests
 
@@ -96,4 +97,35 @@ struct HistoryQueueTests {
         try await eventually { try await Story.names(node) == [.joined, .publishStarted] }
         #expect(refusals() == 1)
     }
+
+    /// Whoever writes to it hears so at once, as to one without the replicas that it must have (`min-replicas-to-write`).
+    @Test
+    func `a database that is connected and takes nothing is asked again after a pause`() throws {
+        let (directory, server) = (try TemporaryDirectory(), RefusingServer())
+        let local = try EmbeddedStore(directory: directory.path)
+        defer { local.close() }
+        var feed = HistoryFeed(
+            forwarder: HistoryForwarder(server: server, schema: KeySchema(prefix: "sd:"), retention: .seconds(86_400)),
+            local: local, inbox: StoreInbox())
+        let queue = HistoryQueue(name: "q", writes: [QueuedWrite(sequence: 1, write: Story.event(.joined, 7))])
+        let now = MonotonicTime(nanoseconds: 1_000_000_000)
+        for _ in 0..<3 {
+            feed.take(.success(queue), at: now)
+            #expect(feed.advance(isConnected: true, at: now) == nil)
+        }
+        #expect(server.questions == 1)
+        _ = feed.advance(isConnected: true, at: now + HistoryFeed.pause)
+        #expect(server.questions == 2)
+    }
+}
+
+private final class RefusingServer: DatabaseServer {
+    private(set) var questions = 0
+
+    func ask(_ questions: [Question]) throws(StoreError) -> [RedisValue] {
+        self.questions += questions.count
+        throw .away
+    }
+
+    func settle(_ key: String) -> Bool { true }
 }

@@ -12,7 +12,8 @@ struct HistoryFeed {
     let inbox: StoreInbox
     /// The queue has grown since it was read last.
     var hasNews = false
-    /// After a write that the database refused, for example because its memory is full, it is asked again so much later.
+    /// After a write that the database did not take it is asked again so much later: it may be connected all the same, and without
+    /// memory, or without the replicas that it must have.
     static let pause = Duration.seconds(5)
 
     private var pausedUntil = MonotonicTime.zero
@@ -62,8 +63,8 @@ struct HistoryFeed {
                 forwarded += 1
                 lastRefusal = nil
             } catch {
-                hasNews = true
-                if case .failed(let reason) = error { (pausedUntil, refusal) = (now + Self.pause, reason) }
+                (hasNews, pausedUntil) = (true, now + Self.pause)
+                if case .failed(let reason) = error { refusal = reason }
                 break
             }
         }
