@@ -30,6 +30,18 @@ struct ChangeFollowerTests {
         #expect(follower.takeDue(at: start + .seconds(9)).isEmpty)
     }
 
+    /// Servers that are away, or have lost their data, are looked at as often as while nothing is to be read.
+    @Test
+    func `what is due and cannot be read is waited for no less`() {
+        let now = start + .seconds(10)
+        for (deadline, pause) in [
+            (nil, StoreThread.pollInterval), (start, StoreThread.pollInterval), (now, StoreThread.pollInterval),
+            (now + .milliseconds(300), .milliseconds(300)), (now + .seconds(2), StoreThread.pollInterval),
+        ] {
+            #expect(StoreThread.pause(until: deadline, at: now) == pause)
+        }
+    }
+
     @Test
     mutating func `one's own commits are known, but where their answer was lost`() {
         #expect(follower.read([entry("2-0", .after, ["k"], node: "a")], at: start).isEmpty)

@@ -89,6 +89,7 @@ final class StoreThread {
         client.start()
         subscribe()
         while true {
+            let pause = Self.pause(until: database.deadline, at: EventLoop.monotonicNow())
             _ = loop.run(until: { [unowned self] in isWoken }, within: pause)
             isWoken = false
             let isClosed = inbox.isClosed
@@ -110,9 +111,11 @@ final class StoreThread {
         client.close()
     }
 
-    private var pause: Duration {
-        guard let deadline = database.deadline else { return Self.pollInterval }
-        return min(Self.pollInterval, max(.milliseconds(1), deadline - EventLoop.monotonicNow()))
+    /// How long news is waited for.
+    /// - Parameter deadline: when there is something to read again. Where it has passed the servers could not be asked.
+    static func pause(until deadline: MonotonicTime?, at now: MonotonicTime) -> Duration {
+        guard let deadline, deadline > now else { return pollInterval }
+        return min(pollInterval, max(.milliseconds(1), deadline - now))
     }
 
     private func carryOut(_ requests: [StoreInbox.Request]) {
