@@ -1,6 +1,7 @@
 import Admission
 import Cluster
 import EventLoop
+import Redis
 import Refusals
 import Settings
 import Store
@@ -45,6 +46,20 @@ struct ClusterLeasesTests {
             // At its own node: what another one gave back would count there on, toward the quota of the whole.
             for (index, claim) in claims.enumerated() { if let lease = claim.lease { nodes[index % 3].leases.release(lease) } }
         }
+    }
+
+    /// All of them in one turn, before the server can have answered any.
+    @Test func `a node renews what it holds on more stages than other connections take commands`() throws {
+        let server = try RedisServer()
+        let stages = (0..<RedisLimits().maximumPipelinedCommands + 100).map { "stage\($0)" }
+        let node = try TestNode("a", on: server, stages: stages) { $0.quotas.publishers = 10_000 }
+        defer { withExtendedLifetime((server, node)) {} }
+        try #require(node.waitUntilReady())
+        for start in stride(from: 0, to: stages.count, by: 1_000) {
+            let claims = stages[start...].prefix(1_000).map { TestClaim("p", at: node, stage: $0) }
+            #expect(claims.allSatisfy { $0.settled().lease != nil })
+        }
+        #expect(waitUntil { stages.allSatisfy { node.leases.renewalTime(ofStage: $0) != nil } })
     }
 
     @Test func `of the same participant at two nodes at once exactly one wins, and the other sees it`() throws {
