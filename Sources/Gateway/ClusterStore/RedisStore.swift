@@ -116,7 +116,8 @@ public enum ClusterStoreNotice: Equatable, Sendable {
     case back
     /// All records were read, because what changed meanwhile cannot be told.
     case reloaded(records: Int)
-    /// A record of another version of this program, or of another platform key: it counts as absent.
+    /// A record of another version of this program, or of another platform key: it counts as absent, or as what it was when it could
+    /// be read.
     case unreadable(key: String)
     /// A write stands that no replica had within a second: a failover at that moment would have lost it. How many so far.
     case notReplicated(total: Int)
