@@ -60,6 +60,16 @@ struct ReplicationTests {
         #expect(started.destination == .init(stageARN: SmallGateway.arn("B"), sessionID: record.destinationSessionID))
     }
 
+    @Test func `of all sources at once the same runs as of each`() throws {
+        let gateway = try SmallGateway(stages: ["A", "B", "C"])
+        for (participant, destination) in [("p", "C"), ("p", "B"), ("q", "B")] {
+            gateway.start(SmallGateway.key(participant, "A", destination), window: 0)
+        }
+        let all = gateway.book.running()
+        #expect(all.mapValues(\.count) == [Self.key.source: 2, SmallGateway.key("q", "A", "B").source: 1])
+        for (source, running) in all { #expect(running == gateway.book.running(of: source)) }
+    }
+
     @Test func `a replication that is stopped leaves the source as it is`() throws {
         let (gateway, publish) = try replicated()
         gateway.stop { $0 == Self.key }

@@ -8,7 +8,7 @@ import Store
 final class ReplicatedPublish: PublicationObserver {
     /// It keeps its observers until it ends, and so outlives this.
     private unowned let publication: Publication
-    private let source: StageParticipant
+    let source: StageParticipant
     private let lease: PublishLease
     /// It keeps this publish until that ends.
     private unowned let replicator: Replicator
@@ -25,13 +25,13 @@ final class ReplicatedPublish: PublicationObserver {
 
     func publishStarted() {
         isStarted = true
-        look()
+        look(at: replicator.book.running(of: source))
     }
 
     /// Brings what is replicated in line with the records.
-    func look() {
+    /// - Parameter records: those of the source that run.
+    func look(at records: [Replication]) {
         guard isStarted, !isOver else { return }
-        let records = replicator.book.running(of: source)
         for (destination, replica) in replicas
         where !records.contains(where: { $0.key.destinationStageARN == destination && $0.number == replica.record.number }) {
             replicas[destination] = nil

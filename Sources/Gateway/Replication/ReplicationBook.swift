@@ -36,6 +36,13 @@ public final class ReplicationBook: Sendable {
 
     func running(of source: StageParticipant) -> [Replication] { store.state.replications(of: source).filter(\.isRunning) }
 
+    /// Those of all sources, for a worker that looks for each of its publishes.
+    func running() -> [StageParticipant: [Replication]] {
+        Dictionary(grouping: store.state.replications.values.filter(\.isRunning), by: \.key.source).mapValues { ofSource in
+            ofSource.sorted { $0.key.destinationStageARN < $1.key.destinationStageARN }
+        }
+    }
+
     // MARK: - What becomes of them
 
     /// The destination has granted a lease, and media goes there.

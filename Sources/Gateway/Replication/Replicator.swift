@@ -60,7 +60,9 @@ public final class Replicator {
 
     private func receive(_ order: ReplicationOrder) {
         switch order {
-        case .look: for publish in publishes.values { publish.look() }
+        case .look:
+            let running = book.running()
+            for publish in publishes.values { publish.look(at: running[publish.source] ?? []) }
         case .leaseEnded(let number, let reason): replicas[number]?.leaseEnded(reason)
         }
     }
