@@ -1,10 +1,38 @@
+import Admission
 import EventLoop
 import GatewayMetrics
+import ObjectStorage
+import StageHub
 import TestSupport
 import Testing
 import Wire
 
 @testable import Recording
+
+/// A node of a cluster whose store is silent: its register knows of no end of what waits for that.
+private final class ClusterDirector: RecordingDirector, RecordingRegister {
+    let node = "a"
+    let told = Lock<[RecordingSummary]>([])
+    private let left: RecordingHeader
+    private let plan: RecordingPlan
+
+    init(_ left: RecordingHeader, _ plan: RecordingPlan) { (self.left, self.plan) = (left, plan) }
+
+    var register: (any RecordingRegister)? { self }
+
+    func plan(for participant: RecordedParticipant, isReplica: Bool) -> RecordingPlan? { plan }
+    func put(_ upload: Upload) {}
+    func documents(of recording: RecordingSummary) -> [StoredObject] { [] }
+    func changed(_ recording: RecordingSummary) { told.withLock { $0.append(recording) } }
+
+    func write(_ line: RegisterLine) {}
+    func read(
+        _: RecordedParticipant, prefix: String?, then: @escaping @Sendable (Result<RegisterPage?, any Error>) -> Void
+    ) {
+        let line = RegisterLine(.begins, of: left, [.began(left), .paused(since: EventLoop.wallNow())])
+        then(.success(RegisterPage(node: node, isClosed: false, texts: [line.text])))
+    }
+}
 
 @Suite("Recordings of a participant who comes again")
 struct ReturningTests {
@@ -71,6 +99,29 @@ struct ReturningTests {
             return recording
         }
         #expect(table.former(of: publish) === recordings.last)
+    }
+
+    /// What it left some years ago waits for its bucket.
+    @Test(.timeLimit(.minutes(5)))
+    func `one that is over does not go on, whatever the register says`() throws {
+        var plan = RecordingPlan(bucket: "b")
+        plan.reconnectWindow = .seconds(30)
+        let header = RecordingHeader(Self.participant, plan, began: Self.began)
+        var left: Recording? = try Recording(header, in: environment)
+        left?.begin(expectsVideo: true, tracksShareClock: true)
+        left?.take(RecordingTests.block(seconds: 3, firstNumber: 0))
+        left?.pause()
+        left = nil
+        let director = ClusterDirector(header, plan)
+        let recordings = try Recordings(
+            spool: spool.path, maximumByteCount: 1 << 20, director: director, metrics: MetricsRegistry())
+        defer { recordings.stop() }
+        let grant = PublishGrant(participantID: "alice", stageARN: "arn:stage", stageID: "stage", credentialHash: "h")
+        let lease = PublishLease(participantID: "alice", stageID: "stage", stageSessionID: "st-1", generation: 1)
+        recordings.publishBegan(Publication(grant: grant, lease: lease, ingestProtocol: .rtmp, timeline: Timeline()))
+        func begun() -> RecordingSummary? { director.told.withLock { told in told.first { $0.state == .starting } } }
+        #expect(waitUntil { begun() != nil })
+        #expect(begun()?.prefix != header.prefix)
     }
 
     /// A window of five minutes outlives a stage session, which ends after three.

@@ -24,6 +24,11 @@ final class RecordingTable {
         return header
     }
 
+    /// Whether this node has the recording of that prefix.
+    func has(_ header: RecordingHeader) -> Bool {
+        recordings.values.contains { $0.header.prefix == header.prefix && !$0.isElsewhere }
+    }
+
     /// The participant's recording that waits for it, or that its former connection still feeds. One that another process had, or
     /// that could not be taken up at once, waits beside a later one.
     func former(of publish: RecordedPublish) -> Recording? {

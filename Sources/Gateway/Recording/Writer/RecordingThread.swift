@@ -108,8 +108,11 @@ final class RecordingThread {
     /// One that begins here; nil when the spool cannot take it.
     private func started(_ publish: RecordedPublish, continuing former: [JournalEntry]) -> Recording? {
         let new = recordings.header(of: publish, at: EventLoop.wallNow())
-        var header = new
-        if case .began(let begun)? = former.first { header = begun }
+        var (header, former) = (new, former)
+        if case .began(let begun)? = former.first {
+            // One that is over here, and not stored yet, does not go on, though the register knows of no end.
+            if recordings.has(begun) { former = [] } else { header = begun }
+        }
         do throws(SpoolError) {
             let recording = try Recording(header, continuing: former, in: environment)
             recordings.add(recording)
