@@ -1,3 +1,4 @@
+import HTTP
 import Testing
 
 @testable import Node
@@ -13,5 +14,13 @@ struct RecordedFilesTests {
         let place = RecordedFiles.Place(["stage", "session", "participant", name], in: "media/hls")
         #expect(place.contentType == contentType)
         #expect(place.file == "media/hls/\(name)")
+    }
+
+    /// Two recordings of a participant in one stage session have their files at the same URLs.
+    @Test(arguments: ["video/mp4", "image/jpeg", "application/vnd.apple.mpegurl", "application/json"])
+    func `no browser keeps a file for the participant's next recording`(contentType: String) {
+        let response = RecordedFiles.response(.success([1, 2]), contentType)
+        #expect(response.headers["Content-Type"] == contentType && response.body == [1, 2])
+        #expect(response.headers["Cache-Control"] == "no-store")
     }
 }

@@ -72,12 +72,11 @@ final class RecordedFiles {
         }
     }
 
-    private static func response(_ result: Result<[UInt8], StorageFault>?, _ type: String) -> HTTPResponse {
+    static func response(_ result: Result<[UInt8], StorageFault>?, _ type: String) -> HTTPResponse {
         switch result {
         case .success(let bytes):
-            // Segments never change; all else may.
-            let caching = type == "video/mp4" ? "private, max-age=3600" : "no-store"
-            return HTTPResponse(.ok, headers: ["Content-Type": type, "Cache-Control": caching], body: bytes)
+            // Segments never change, but those of the participant's next recording have the same URLs.
+            return HTTPResponse(.ok, headers: ["Content-Type": type, "Cache-Control": "no-store"], body: bytes)
         case .failure(.refused(let words)): return nothing("It cannot be read: \(words).")
         case .failure(.transient(let words)):
             return ProblemDocument(.serviceUnavailable, detail: "It cannot be read now: \(words).").response()
