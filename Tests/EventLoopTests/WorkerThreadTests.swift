@@ -1,5 +1,7 @@
 import EventLoop
+import TestSupport
 import Testing
+import Wire
 
 @Suite("WorkerThread")
 struct WorkerThreadTests {
@@ -15,6 +17,17 @@ struct WorkerThreadTests {
         for number in [3, 4, 0] { #expect(sender.send(number)) }
         thread.join()
         #expect(total.withLock { $0 } == 7)
+    }
+
+    @Test func `a thread is waited for until it ends, or until a moment`() throws {
+        let mayEnd = Lock(false)
+        let threads = try (0..<2).map { index in
+            try WorkerThread.start(name: "waits-\(index)") { waitUntil { mayEnd.withLock { $0 } } }
+        }
+        #expect(!threads[0].join(until: EventLoop.monotonicNow() + .milliseconds(1)))
+        mayEnd.withLock { $0 = true }
+        #expect(threads[1].join(until: EventLoop.monotonicNow() + .seconds(600)))
+        #expect(threads[1].join(until: .zero), "it is waited for once")
     }
 
     @Test func `what keeps a thread from serving is thrown to whoever starts it`() {

@@ -316,6 +316,18 @@ struct UploadsTests {
         #expect(stored.map(\.key) == ["early", "late"] && stored.allSatisfy { $0.result == .stored })
     }
 
+    @Test func `a folder that hangs keeps nobody from ending`() throws {
+        let (folder, isAnswered) = (try Self.folder(), Lock(false))
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try #require(mkfifo(folder + "/pipe", 0o600) == 0)
+        let uploads = try Self.uploads(StorageSettings(directory: folder))
+        uploads.read("pipe", from: "recordings") { _ in isAnswered.withLock { $0 = true } }
+        uploads.stop()
+        #expect(!isAnswered.withLock { $0 })
+        close(open(folder + "/pipe", O_WRONLY))
+        #expect(waitUntil { isAnswered.withLock { $0 } })
+    }
+
     @Test func `a folder that a reload brings is a bucket at once`() throws {
         let (folder, endings) = (try Self.folder(), Endings())
         defer { try? FileManager.default.removeItem(atPath: folder) }

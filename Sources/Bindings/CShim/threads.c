@@ -26,6 +26,11 @@ int shim_timerfd_set(int descriptor, int64_t moment) {
 
 void shim_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
+int shim_join_until(pthread_t thread, int64_t moment) {
+    struct timespec time = {.tv_sec = moment / 1000000000, .tv_nsec = moment % 1000000000};
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &time);
+}
+
 int64_t shim_thread_cpu_nanoseconds(void) {
     struct timespec time;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;

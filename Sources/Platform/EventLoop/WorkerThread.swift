@@ -1,5 +1,6 @@
 import CShim
 import Glibc
+public import Wire
 
 /// One thread of the operating system. Its body receives Sendable values only and builds everything else on its own thread.
 public final class WorkerThread: Sendable {
@@ -31,6 +32,15 @@ public final class WorkerThread: Sendable {
     public func join() {
         guard let handle = handle.withLock({ $0.take() }) else { return }
         pthread_join(handle, nil)
+    }
+
+    /// Waits until the body has returned, but not beyond that moment; then nobody can wait for it any more.
+    /// - Returns: whether it has returned.
+    public func join(until deadline: MonotonicTime) -> Bool {
+        guard let handle = handle.withLock({ $0.take() }) else { return true }
+        if shim_join_until(handle, deadline.nanoseconds) == 0 { return true }
+        pthread_detach(handle)
+        return false
     }
 
     deinit {

@@ -2,6 +2,7 @@
 #define SHIM_THREADS_H
 
 #include <features.h>
+#include <pthread.h>
 #include <stdint.h>
 
 /// An eventfd, non-blocking and closed on exec (eventfd(2)).
@@ -21,6 +22,9 @@ int shim_timerfd_set(int descriptor, int64_t moment);
 
 /// Names the calling thread for debuggers and top (prctl PR_SET_NAME, 15 bytes).
 void shim_set_thread_name(const char *name);
+
+/// Waits for a thread's end until then, in nanoseconds of the monotonic clock (pthread_clockjoin_np(3)); 0 where it came.
+int shim_join_until(pthread_t thread, int64_t moment);
 
 /// CPU time of the calling thread, nanoseconds.
 int64_t shim_thread_cpu_nanoseconds(void);

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A folder that stands for a bucket: objects are files at their keys' paths, whole or not there.
 struct FolderBucket {
@@ -20,8 +20,8 @@ struct FolderBucket {
         defer { unsafe unlink(draft) }
         switch object.content {
         case .bytes(let bytes):
-            unsafe try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
-                unsafe try write(bytes[...], to: file, draft)
+            try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
+                try write(bytes[...], to: file, draft)
             }
         // The same disk needs no second copy: the spool's name of it goes later.
         case .file(let source): if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
@@ -72,31 +72,33 @@ struct FolderBucket {
     private func copy(_ source: String, to draft: String) throws(StorageFault) {
         guard let input = unsafe fopen(source, "re") else { throw .system("read", source) }
         defer { unsafe fclose(input) }
-        unsafe try fill(draft, isForced: true) { file throws(StorageFault) in
+        try fill(draft, isForced: true) { file throws(StorageFault) in
             var part = [UInt8](repeating: 0, count: 256 * 1024)
             while true {
                 let count = unsafe fread(&part, 1, part.count, input)
                 guard count > 0 else { break }
-                unsafe try write(part[..<count], to: file, draft)
+                try write(part[..<count], to: file, draft)
             }
             guard unsafe ferror(input) == 0 else { throw StorageFault.system("read", source) }
         }
     }
 
-    private func fill(
-        _ path: String, isForced: Bool, _ body: (UnsafeMutablePointer<FILE>) throws(StorageFault) -> Void
-    ) throws(StorageFault) {
-        guard let file = unsafe fopen(path, "we") else { throw .system("write", path) }
-        defer { unsafe fclose(file) }
-        unsafe try body(file)
-        guard unsafe fflush(file) == 0, unsafe !isForced || fsync(fileno(file)) == 0 else { throw .system("write", path) }
+    private func fill(_ path: String, isForced: Bool, _ body: (CInt) throws(StorageFault) -> Void) throws(StorageFault) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw .system("write", path) }
+        defer { close(file) }
+        try body(file)
+        guard !isForced || fsync(file) == 0 else { throw .system("write", path) }
     }
 
-    private func write(
-        _ bytes: ArraySlice<UInt8>, to file: UnsafeMutablePointer<FILE>, _ path: String
-    ) throws(StorageFault) {
-        guard unsafe bytes.withUnsafeBytes({ unsafe fwrite($0.baseAddress, 1, $0.count, file) }) == bytes.count else {
-            throw .system("write", path)
+    /// Without stdio: `exit` would write out what that keeps, and wait for a disk that hangs.
+    private func write(_ bytes: ArraySlice<UInt8>, to file: CInt, _ path: String) throws(StorageFault) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system("write", path) }
+            rest = rest.dropFirst(count)
         }
     }
 }

@@ -1,5 +1,7 @@
 import EventLoop
+import GatewayLogging
 public import Settings
+import Wire
 
 /// The threads that bring objects into their buckets: one for all stores, and one for each folder, whose disk may hang. Whoever
 /// hands an object over never waits. What waits for a store goes on waiting there when a folder takes that one's name.
@@ -76,14 +78,21 @@ public final class Uploads: Sendable {
         line(of: bucket).add(.read(key: key, bucket: bucket, reply: reply))
     }
 
-    /// Ends the threads; what no bucket has yet is interrupted. A disk that hangs is waited for.
+    /// Ends the threads; what no bucket has yet is interrupted. A disk that hangs is waited for a short while.
     public func stop() {
-        let uploaders = folders.withLock { Array($0.values) } + [stores]
-        for uploader in uploaders { uploader.line.close() }
-        for uploader in uploaders { uploader.thread.join() }
+        let folders = folders.withLock { $0 }
+        for uploader in folders.values + [stores] { uploader.line.close() }
+        let deadline = EventLoop.monotonicNow() + Self.longestStop
+        for (bucket, folder) in folders where !folder.thread.join(until: deadline) {
+            Log.event(.warning, "folder_hangs", ["bucket": .string(bucket)])
+        }
+        stores.thread.join()
     }
 
     private func line(of bucket: String) -> UploadLine { folders.withLock { $0[bucket]?.line } ?? stores.line }
+
+    /// Recordings have waited for their buckets before.
+    private static let longestStop = Duration.seconds(2)
 }
 
 /// The line in front of one thread, from any other one.
