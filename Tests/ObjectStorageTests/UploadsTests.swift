@@ -340,6 +340,24 @@ struct UploadsTests {
         #expect(FileManager.default.fileExists(atPath: folder + "/a"))
     }
 
+    @Test func `what waits for a store goes to the thread of the folder that takes its name`() throws {
+        let (store, folder, threads) = (try StoreUnderTest(), try Self.folder(), Lock<[pthread_t]>([]))
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let uploads = try Self.uploads(store.settings())
+        store.content.withLock { $0.answers = Array(repeating: HTTPResponse(503), count: 1_000) }
+        func add(_ key: String) {
+            uploads.add(
+                Upload(Self.object(key, "text"), bucket: "recordings") { _ in threads.withLock { $0.append(pthread_self()) } })
+        }
+        add("early")
+        #expect(waitUntil { store.content.withLock { !$0.requests.isEmpty } })
+        uploads.apply(["recordings": StorageSettings(directory: folder)])
+        add("late")
+        #expect(waitUntil(within: .seconds(120)) { threads.withLock { $0.count } == 2 })
+        #expect(Set(threads.withLock { $0 }).count == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["early", "late"])
+    }
+
     /// It was killed between the two names of the segment and the new one's place.
     @Test func `a draft that a crash left is not written through into the spool`() throws {
         let folder = try Self.folder()

@@ -7,6 +7,7 @@ final class UploadThread {
     private let loop: EventLoop
     private let line: UploadLine
     private let client: BucketClient
+    private let lineElsewhere: (_ bucket: String) -> UploadLine?
     private var mailbox: Mailbox<Void>?
     private var queue = UploadQueue()
     private var uploads: [UInt64: Upload] = [:]
@@ -15,8 +16,9 @@ final class UploadThread {
     /// By bucket: once a minute is enough.
     private var complaints: [String: Allowance] = [:]
 
-    init(_ line: UploadLine) throws(SystemError) {
-        (loop, self.line) = (try EventLoop(), line)
+    /// - Parameter lineElsewhere: of another thread that a bucket has by now.
+    init(_ line: UploadLine, lineElsewhere: @escaping (_ bucket: String) -> UploadLine?) throws(SystemError) {
+        (loop, self.line, self.lineElsewhere) = (try EventLoop(), line, lineElsewhere)
         client = BucketClient(loop: loop) { line.buckets }
         mailbox = try Mailbox(loop: loop) { [unowned self] in take() }
     }
@@ -62,6 +64,11 @@ final class UploadThread {
 
     private func start(_ item: UploadQueue.Item) {
         guard let upload = uploads[item.id] else { return }
+        if let line = lineElsewhere(upload.bucket) {
+            queue.withdraw(item.id)
+            uploads[item.id] = nil
+            return line.add(.upload(upload))
+        }
         guard upload.isWanted() else {
             queue.withdraw(item.id)
             return finish(item.id, .interrupted)

@@ -4,7 +4,7 @@ public import Settings
 import Wire
 
 /// The threads that bring objects into their buckets: one for all stores, and one for each folder, whose disk may hang. Whoever
-/// hands an object over never waits. What waits for a store goes on waiting there when a folder takes that one's name.
+/// hands an object over never waits.
 public final class Uploads: Sendable {
     /// What a read may take: the longest object, from the slowest store.
     public static let longestRead = S3Bucket.deadline(ofLength: BucketClient.maximumReadLength)
@@ -13,11 +13,12 @@ public final class Uploads: Sendable {
         let line: UploadLine
         let thread: WorkerThread
 
-        init(_ buckets: [String: StorageSettings]) throws {
+        /// - Parameter folders: what is theirs is handed on to them.
+        init(_ buckets: [String: StorageSettings], besides folders: Lock<[String: Uploader]>? = nil) throws {
             let line = UploadLine(buckets)
             let sender: MailboxSender<Void>
             (thread, sender) = try WorkerThread.startServing(name: "uploads") {
-                let thread = try UploadThread(line)
+                let thread = try UploadThread(line) { bucket in folders?.withLock { $0[bucket]?.line } }
                 return (thread.sender, thread.run)
             }
             line.opened(sender)
@@ -33,7 +34,7 @@ public final class Uploads: Sendable {
     /// - Throws: when the system gives no more threads or descriptors.
     public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws {
         self.metrics = metrics
-        stores = try Uploader(buckets)
+        stores = try Uploader(buckets, besides: folders)
         apply(buckets)
     }
 
@@ -42,13 +43,13 @@ public final class Uploads: Sendable {
     /// Puts other buckets into force, for the requests that come from now on. By one thread at a time.
     public func apply(_ buckets: [String: StorageSettings]) {
         var known = folders.withLock { $0 }
-        for uploader in known.values + [stores] { uploader.line.apply(buckets) }
         for (name, settings) in buckets where !settings.directory.isEmpty {
             let bucket = settings.bucket.isEmpty ? name : settings.bucket
             // Where the system gives no more threads or descriptors, the stores' thread has it.
             if known[bucket] == nil { known[bucket] = try? Uploader(buckets) }
         }
         folders.withLock { [known] in $0 = known }
+        for uploader in known.values + [stores] { uploader.line.apply(buckets) }
     }
 
     /// Whether the configuration file names that bucket.
