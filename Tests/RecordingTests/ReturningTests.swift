@@ -124,6 +124,24 @@ struct ReturningTests {
         #expect(begun()?.prefix != header.prefix)
     }
 
+    /// An encoder's connection may break again before the register has said whose the recording is.
+    @Test
+    func `those that wait for the register's word begin in the order in which they came`() throws {
+        let loop = try EventLoop()
+        let mailbox = try Mailbox<RecordingMessage>(loop: loop) { _ in }
+        let plan = RecordingPlan(bucket: "b")
+        let register = ClusterDirector(RecordingHeader(Self.participant, plan, began: Self.began), plan)
+        let arrivals = Arrivals(loop: loop)
+        let publishes = (0..<2).map { _ in
+            RecordedPublish(participant: Self.participant, plan: plan, feed: RecordingFeed(), tracksShareClock: true)
+        }
+        for publish in publishes { arrivals.add(publish, register, mailbox.sender) }
+        let begun = [1, 0, 1].map { index in
+            arrivals.decide(ObjectIdentifier(publishes[index].feed), .success(nil), leave: { _ in }) != nil
+        }
+        #expect(begun == [false, true, true])
+    }
+
     /// A window of five minutes outlives a stage session, which ends after three.
     @Test
     func `one goes on in another stage session, and is told of there`() throws {

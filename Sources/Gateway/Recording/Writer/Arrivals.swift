@@ -15,6 +15,11 @@ final class Arrivals {
         var taken: [JournalEntry]?
         /// Until the register is asked again.
         var pause: TimerWatch?
+
+        /// If the other one began first, this would take the recording from it.
+        func precedes(_ other: Arrival) -> Bool {
+            publish.participant == other.publish.participant && since < other.since
+        }
     }
 
     private let loop: EventLoop
@@ -46,7 +51,9 @@ final class Arrivals {
         guard let arrival = arrivals[id] else { return nil }
         let waited = EventLoop.monotonicNow() - arrival.since
         let page = try? page.get()
-        switch arrival.resumption.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow()) {
+        let isFirst = !arrivals.values.contains { $0.precedes(arrival) }
+        let step = arrival.resumption.step(page, taken: arrival.taken, waited: waited, now: EventLoop.wallNow())
+        switch isFirst ? step : .askAgain {
         case .beginAnew:
             arrivals[id] = nil
             return (arrival.publish, [])
