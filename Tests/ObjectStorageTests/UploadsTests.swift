@@ -280,6 +280,30 @@ struct UploadsTests {
         }
     }
 
+    @Test func `what is stored is on disk with its name, but for what is soon replaced`() throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data("segment".utf8).write(to: URL(fileURLWithPath: folder + "/spooled"))
+        // What each forced folder has; nil for a file.
+        var forced: [[String]?] = []
+        let bucket = FolderBucket(folder + "/bucket") { descriptor in
+            var status = stat()
+            let isFolder = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder + "/bucket/s").sorted()
+            forced.append(isFolder ? names : nil)
+            return 0
+        }
+        var playlist = Self.object("s/playlist.m3u8", "1.mp4")
+        playlist.isProvisional = true
+        try bucket.put(playlist)
+        #expect(forced.isEmpty)
+        try bucket.put(StoredObject(key: "s/1.mp4", contentType: "", content: .file(folder + "/spooled")))
+        #expect(forced == [["1.mp4", "playlist.m3u8"]], "the spool has forced the file")
+        playlist.isProvisional = false
+        try bucket.put(playlist)
+        #expect(forced.dropFirst() == [nil, ["1.mp4", "playlist.m3u8"]])
+    }
+
     @Test(.enabled(if: Privileges.mounts, "mounts a file system, which needs root"))
     func `a folder whose disk is full takes later what it does not take now`() throws {
         let folder = try Self.folder()

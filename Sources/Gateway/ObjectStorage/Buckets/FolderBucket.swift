@@ -8,9 +8,14 @@ struct FolderBucket {
     private static let fileMode: mode_t = 0o640
 
     private let folder: String
+    private let synchronise: (CInt) -> CInt
 
-    init(_ folder: String) { self.folder = folder }
+    /// - Parameter synchronise: fsync(2), which tests look at.
+    init(_ folder: String, synchronise: @escaping (CInt) -> CInt = { fsync($0) }) {
+        (self.folder, self.synchronise) = (folder, synchronise)
+    }
 
+    /// Returns when it is on disk under its name, so that no loss of power takes it: the spool's file of it may go.
     func put(_ object: StoredObject) throws(StorageFault) {
         guard let target = path(ofKey: object.key) else { throw .refused("\(object.key) is no key of a folder") }
         let draft = target + ".new"
@@ -29,6 +34,7 @@ struct FolderBucket {
         // File systems whose modes are those of the mount (CIFS, FAT) may refuse this: their readers need it not.
         unsafe chmod(draft, Self.fileMode)
         guard unsafe rename(draft, target) == 0 else { throw .system("write", target) }
+        if !object.isProvisional { try synchroniseFolder(of: target) }
     }
 
     /// - Throws: `.refused` for what is not there, or is longer.
@@ -69,6 +75,16 @@ struct FolderBucket {
         }
     }
 
+    /// A file's name is written there, not in the file.
+    private func synchroniseFolder(of path: String) throws(StorageFault) {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system("open", folder) }
+        defer { close(descriptor) }
+        // EINVAL: of file systems that keep no folders to be synchronised.
+        guard synchronise(descriptor) == 0 || errno == EINVAL else { throw .system("write", folder) }
+    }
+
     private func copy(_ source: String, to draft: String) throws(StorageFault) {
         guard let input = unsafe fopen(source, "re") else { throw .system("read", source) }
         defer { unsafe fclose(input) }
@@ -88,7 +104,7 @@ struct FolderBucket {
         guard file >= 0 else { throw .system("write", path) }
         defer { close(file) }
         try body(file)
-        guard !isForced || fsync(file) == 0 else { throw .system("write", path) }
+        guard !isForced || synchronise(file) == 0 else { throw .system("write", path) }
     }
 
     /// Without stdio: `exit` would write out what that keeps, and wait for a disk that hangs.
