@@ -20,7 +20,7 @@ final class Spool {
         }
     }
 
-    /// The folders of recordings that are not closed, oldest first.
+    /// The folders of recordings that are not closed, by name.
     var folders: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { !$0.hasPrefix(".") }.sorted().map { "\(path)/\($0)" }
