@@ -7,7 +7,7 @@ import Wire
 struct WorkerThreadTests {
     @Test func `a thread that serves can be reached once it is started`() throws {
         let total = Lock(0)
-        let (thread, sender) = try WorkerThread.startServing(name: "adder") {
+        let (thread, sender) = try WorkerThread.startServing(name: "adder") { () throws(SystemError) in
             let loop = try EventLoop()
             let mailbox = try Mailbox<Int>(loop: loop) { number in
                 if number == 0 { loop.stop() } else { total.withLock { $0 += number } }
@@ -32,7 +32,7 @@ struct WorkerThreadTests {
 
     @Test func `what keeps a thread from serving is thrown to whoever starts it`() {
         #expect(throws: SystemError(call: "open", code: 2)) {
-            try WorkerThread.startServing(name: "none") { () throws -> (MailboxSender<Int>, () -> Void) in
+            try WorkerThread.startServing(name: "none") { () throws(SystemError) -> (MailboxSender<Int>, () -> Void) in
                 throw SystemError(call: "open", code: 2)
             }
         }

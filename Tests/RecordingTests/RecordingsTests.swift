@@ -106,4 +106,11 @@ struct RecordingsTests {
         for name in refused { #expect(rename("\(folder.path)/\(name)", "\(spool)/\(name)/journal") == 0) }
         #expect(waitUntilStored(3))
     }
+
+    @Test func `a spool that cannot be made keeps the recorder from starting`() {
+        #expect(throws: SystemError(call: "mkdir /dev/null/spool", code: ENOTDIR)) {
+            try Recordings(
+                spool: "/dev/null/spool", maximumByteCount: 1 << 20, director: MemoryDirector(), metrics: MetricsRegistry())
+        }
+    }
 }

@@ -1,5 +1,5 @@
 import Admission
-import EventLoop
+public import EventLoop
 public import GatewayMetrics
 public import StageHub
 import Thumbnails
@@ -27,12 +27,12 @@ public final class Recordings: Sendable {
     public init(
         spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics registry: MetricsRegistry,
         transcoding: TranscodingPool? = nil
-    ) throws {
+    ) throws(SystemError) {
         self.director = director
         let (thumbnailer, latest) = (try Thumbnailer(metrics: registry), thumbnails)
         self.thumbnailer = thumbnailer
         let metrics = RecordingMetrics(registry)
-        (thread, sender) = try WorkerThread.startServing(name: "recorder") {
+        (thread, sender) = try WorkerThread.startServing(name: "recorder") { () throws(SystemError) in
             let thread = try RecordingThread(
                 spool: path, maximumByteCount: maximumByteCount, director: director, metrics: metrics,
                 thumbnailer: thumbnailer, latest: latest, transcoding: transcoding)

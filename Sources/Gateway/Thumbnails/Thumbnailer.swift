@@ -1,4 +1,4 @@
-import EventLoop
+public import EventLoop
 public import GatewayMetrics
 import Synchronization
 
@@ -22,9 +22,9 @@ public final class Thumbnailer: Sendable {
     private let metrics: ThumbnailMetrics
 
     /// - Throws: when the system gives no more threads or descriptors.
-    public init(metrics registry: MetricsRegistry) throws {
+    public init(metrics registry: MetricsRegistry) throws(SystemError) {
         let metrics = ThumbnailMetrics(registry)
-        (thread, sender) = try WorkerThread.startServing(name: "thumbnails") { [waiting] in
+        (thread, sender) = try WorkerThread.startServing(name: "thumbnails") { [waiting] () throws(SystemError) in
             let thread = try ThumbnailThread(waiting, metrics)
             return (thread.sender, thread.run)
         }

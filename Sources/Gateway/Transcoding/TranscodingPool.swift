@@ -1,4 +1,4 @@
-import EventLoop
+public import EventLoop
 import Settings
 import Synchronization
 
@@ -20,9 +20,9 @@ public final class TranscodingPool: Sendable {
 
     /// - Parameter threadCount: at least 1.
     /// - Throws: when the kernel gives no more threads or descriptors.
-    public init(threadCount: Int) throws {
-        let started = try (0..<max(1, threadCount)).map { index in
-            try WorkerThread.startServing(name: "transcode-\(index)") {
+    public init(threadCount: Int) throws(SystemError) {
+        let started = try (0..<max(1, threadCount)).map { index throws(SystemError) in
+            try WorkerThread.startServing(name: "transcode-\(index)") { () throws(SystemError) in
                 let thread = try TranscodingThread(index: index)
                 return (thread.sender, thread.run)
             }

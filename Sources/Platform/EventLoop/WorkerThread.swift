@@ -51,20 +51,20 @@ public final class WorkerThread: Sendable {
 extension WorkerThread {
     /// Starts a thread that serves others by a mailbox, and waits until they can reach it.
     ///
-    ///     (thread, sender) = try WorkerThread.startServing(name: "thumbnails") {
+    ///     (thread, sender) = try WorkerThread.startServing(name: "thumbnails") { () throws(SystemError) in
     ///         let thread = try ThumbnailThread()
     ///         return (thread.sender, thread.run)
     ///     }
     /// - Parameter prepare: makes, on the new thread, what lives there; the thread then does what it returns.
     /// - Throws: what `prepare` throws, or when the system gives no more threads or descriptors.
     public static func startServing<Message: Sendable>(
-        name: String, _ prepare: @escaping @Sendable () throws -> (MailboxSender<Message>, () -> Void)
-    ) throws -> (thread: WorkerThread, sender: MailboxSender<Message>) {
+        name: String, _ prepare: @escaping @Sendable () throws(SystemError) -> (MailboxSender<Message>, () -> Void)
+    ) throws(SystemError) -> (thread: WorkerThread, sender: MailboxSender<Message>) {
         let loop = try EventLoop()
-        var answer: Result<MailboxSender<Message>, any Error>?
-        let mailbox = try Mailbox<Result<MailboxSender<Message>, any Error>>(loop: loop) { answer = $0 }
+        var answer: Result<MailboxSender<Message>, SystemError>?
+        let mailbox = try Mailbox<Result<MailboxSender<Message>, SystemError>>(loop: loop) { answer = $0 }
         let thread = try start(name: name) { [reply = mailbox.sender] in
-            do {
+            do throws(SystemError) {
                 let (sender, run) = try prepare()
                 reply.send(.success(sender))
                 run()

@@ -1,4 +1,4 @@
-import EventLoop
+public import EventLoop
 import GatewayLogging
 public import Settings
 import Wire
@@ -14,10 +14,10 @@ public final class Uploads: Sendable {
         let thread: WorkerThread
 
         /// - Parameter folders: what is theirs is handed on to them.
-        init(_ buckets: [String: StorageSettings], besides folders: Lock<[String: Uploader]>? = nil) throws {
+        init(_ buckets: [String: StorageSettings], besides folders: Lock<[String: Uploader]>? = nil) throws(SystemError) {
             let line = UploadLine(buckets)
             let sender: MailboxSender<Void>
-            (thread, sender) = try WorkerThread.startServing(name: "uploads") {
+            (thread, sender) = try WorkerThread.startServing(name: "uploads") { () throws(SystemError) in
                 let thread = try UploadThread(line) { bucket in folders?.withLock { $0[bucket]?.line } }
                 return (thread.sender, thread.run)
             }
@@ -32,7 +32,7 @@ public final class Uploads: Sendable {
     private let folders = Lock<[String: Uploader]>([:])
 
     /// - Throws: when the system gives no more threads or descriptors.
-    public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws {
+    public init(_ buckets: [String: StorageSettings], metrics: UploadMetrics) throws(SystemError) {
         self.metrics = metrics
         stores = try Uploader(buckets, besides: folders)
         apply(buckets)

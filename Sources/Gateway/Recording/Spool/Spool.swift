@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 
 /// The folder in which recordings lie until they are stored, and how much may lie there. Confined to the writer's thread.
@@ -12,11 +13,11 @@ final class Spool {
     /// Of them those of each bucket.
     private var byteCounts: [String: Int] = [:]
 
-    /// - Throws: `SpoolError` when the folder cannot be made.
-    init(path: String, maximumByteCount: Int) throws(SpoolError) {
+    /// - Throws: when the folder cannot be made.
+    init(path: String, maximumByteCount: Int) throws(SystemError) {
         (self.path, self.maximumByteCount) = (path, maximumByteCount)
         guard (try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)) != nil else {
-            throw SpoolError("create \(path)", errno)
+            throw SystemError(call: "mkdir \(path)")
         }
     }
 

@@ -35,10 +35,10 @@ final class RecordingThread {
     init(
         spool path: String, maximumByteCount: Int, director: any RecordingDirector, metrics: RecordingMetrics,
         thumbnailer: Thumbnailer, latest: LatestThumbnails, transcoding: TranscodingPool?
-    ) throws {
+    ) throws(SystemError) {
         let loop = try EventLoop()
         (self.loop, arrivals) = (loop, Arrivals(loop: loop))
-        transcoder = try transcoding.map { try AudioTranscoder(loop: loop, pool: $0) }
+        transcoder = try transcoding.map { pool throws(SystemError) in try AudioTranscoder(loop: loop, pool: pool) }
         spool = try Spool(path: path, maximumByteCount: maximumByteCount)
         (self.director, self.metrics, self.thumbnailer, self.latest) = (director, metrics, thumbnailer, latest)
         metrics.spoolLimit.set(Double(maximumByteCount))

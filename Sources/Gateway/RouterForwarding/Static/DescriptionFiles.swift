@@ -1,6 +1,6 @@
 public import Admission
 import DataDirectory
-import EventLoop
+public import EventLoop
 import GatewayLogging
 import Glibc
 import Wire
@@ -86,9 +86,9 @@ public final class DescriptionWriter: Sendable {
     ///   - directory: exists, mode 0700.
     ///   - retryInterval: after which what the disk did not take is tried again.
     /// - Throws: when the system gives no more threads or descriptors.
-    public init(directory: String, retryInterval: Duration = .seconds(10)) throws {
+    public init(directory: String, retryInterval: Duration = .seconds(10)) throws(SystemError) {
         let files = DescriptionFiles(directory: directory)
-        (_, sender) = try WorkerThread.startServing(name: "descriptions") { [waiting] in
+        (_, sender) = try WorkerThread.startServing(name: "descriptions") { [waiting] () throws(SystemError) in
             let thread = try DescriptionThread(files, retryInterval, waiting)
             return (thread.sender, thread.run)
         }
