@@ -1,5 +1,5 @@
 import Admission
-import EventLoop
+public import EventLoop
 import Refusals
 import Settings
 public import StageHub
@@ -19,7 +19,7 @@ import Wire
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: PeerTransport.maximumDatagramByteCount, alignment: 16)
 
     /// - Parameter port: its worker's, whose subscribers' sessions it makes once that has it among its `sessionMakers`.
-    public init(port: MediaPort, context: EmbeddedRouterContext) throws {
+    public init(port: MediaPort, context: EmbeddedRouterContext) throws(SystemError) {
         (self.context, loop, index) = (context, port.loop, port.index)
         let mailbox = try Mailbox<RouterMessage>(loop: loop, priority: .media) { [unowned self] in receive($0) }
         self.mailbox = mailbox

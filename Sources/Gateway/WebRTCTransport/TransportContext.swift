@@ -1,3 +1,4 @@
+public import DTLS
 import EventLoop
 import OpenSSL
 public import Refusals
@@ -40,7 +41,7 @@ public final class TransportContext: Sendable {
     public init(
         configuration: TransportConfiguration, workerCount: Int, metrics: TransportMetrics,
         strangers: ConnectionAdmission = ConnectionAdmission(maximumCount: 2_000, maximumPerAddress: 64)
-    ) throws {
+    ) throws(DTLSError) {
         (self.configuration, self.metrics, self.strangers) = (configuration, metrics, strangers)
         let random = Random.bytes(count: 16).map { UInt64($0) }
         mint = UfragMint(

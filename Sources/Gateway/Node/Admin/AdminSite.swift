@@ -38,7 +38,7 @@ final class AdminSite: NodeService {
     /// Whether only this machine reaches us. The socket knows: systemd's unit may bind it elsewhere than `admin.listen` says.
     private let isOnLoopback: Bool
 
-    init(loop: EventLoop, socket: BoundSocket?, _ environment: Environment) throws {
+    init(loop: EventLoop, socket: BoundSocket?, _ environment: Environment) throws(SystemError) {
         self.environment = environment
         isOnLoopback = socket?.localAddress.ip.isLoopback ?? true
         let server = HTTPServer(loop: loop, configuration: environment.server, counters: environment.counters) { [unowned self] in

@@ -42,7 +42,7 @@ final class ClusterService: NodeService {
 
     init(
         loop: EventLoop, cluster: ClusterContext, addresses: Addresses, metrics: MetricsRegistry, _ reported: Reported
-    ) throws {
+    ) throws(SystemError) {
         node = try ClusterMember(loop: loop, leases: cluster.leases, redis: cluster.redis)
         (self.cluster, self.reported) = (cluster, reported)
         (node.record.nodeURL, node.record.publicURL) = (addresses.node, addresses.public)

@@ -8,7 +8,7 @@ import Wire
 /// The name of a node among those of its cluster, which stands in the ids of WHIP sessions.
 enum NodeName {
     /// The operator's, or else one that is made at the first start and kept in `DIR/node`.
-    static func load(_ configured: String, from directory: borrowing DataDirectory) throws -> String {
+    static func load(_ configured: String, from directory: borrowing DataDirectory) throws(DataDirectoryError) -> String {
         if !configured.isEmpty { return configured }
         let name = "node"
         if let kept = try directory.read(name), isName(kept) { return String(decoding: kept, as: UTF8.self) }
@@ -28,7 +28,7 @@ enum NodeName {
 /// process before this one, has the same.
 enum SessionKey {
     /// - Parameter inherited: of the process whose place is taken.
-    static func load(_ cluster: ClusterSettings, inherited: [UInt8]?) throws -> Secret {
+    static func load(_ cluster: ClusterSettings, inherited: [UInt8]?) throws(StartupError) -> Secret {
         guard cluster.isConfigured else { return Secret(inherited ?? Random.bytes(count: byteCount)) }
         return try PlatformKey(file: cluster.platformKeyFile).derived(for: "sessions")
     }
@@ -38,12 +38,12 @@ enum SessionKey {
 
 extension PlatformKey {
     /// Reads the key that all nodes have.
-    init(file: String) throws {
+    init(file: String) throws(StartupError) {
         guard let bytes = FileManager.default.contents(atPath: file) else {
-            throw StartupError.cluster("cluster.platformKeyFile: \(file) cannot be read")
+            throw .cluster("cluster.platformKeyFile: \(file) cannot be read")
         }
         guard let key = PlatformKey(Secret([UInt8](bytes))) else {
-            throw StartupError.cluster(
+            throw .cluster(
                 "cluster.platformKeyFile: \(file) has \(bytes.count) bytes: `openssl rand -out \(file) \(PlatformKey.byteCount)` makes one"
             )
         }

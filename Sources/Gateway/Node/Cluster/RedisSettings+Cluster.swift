@@ -8,7 +8,7 @@ import Wire
 extension RedisSettings {
     /// - Parameter node: what `CLIENT LIST` shows.
     /// - Throws: when a file of certificates or keys cannot be used.
-    init(_ settings: ClusterSettings, node: String) throws {
+    init(_ settings: ClusterSettings, node: String) throws(StartupError) {
         let endpoints = settings.redis.map { RedisEndpoint(host: $0.host, port: $0.port) }
         let user = settings.user.isEmpty ? nil : settings.user
         let credential = settings.password.isEmpty ? nil : RedisCredential(user: user, password: settings.password)
@@ -37,7 +37,7 @@ private final class RedisTLS: Sendable {
     private let settings: ClusterSettings
     private let made: Lock<Made>
 
-    init(_ settings: ClusterSettings) throws {
+    init(_ settings: ClusterSettings) throws(StartupError) {
         self.settings = settings
         let files = Self.files(settings)
         made = Lock(Made(files: files, context: try RedisCertificates(settings).makeContext()))
@@ -71,7 +71,7 @@ private struct RedisCertificates {
     private let identity: Identity?
 
     /// - Throws: `StartupError.cluster`, which names the key whose file cannot be used.
-    init(_ settings: ClusterSettings) throws {
+    init(_ settings: ClusterSettings) throws(StartupError) {
         let authority = settings.redisCertificateAuthority
         authorities =
             authority.isEmpty
@@ -87,11 +87,11 @@ private struct RedisCertificates {
 
     /// What new connections get.
     /// - Throws: also when the key does not belong to the certificate.
-    func makeContext() throws -> TLSContext {
+    func makeContext() throws(StartupError) -> TLSContext {
         try Self.named("cluster.redisCertificate") { try TLSContext(clientTrusting: authorities, showing: identity) }
     }
 
-    private static func named<Value>(_ key: String, _ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch { throw StartupError.cluster("\(key): \(error)") }
+    private static func named<Value>(_ key: String, _ body: () throws -> Value) throws(StartupError) -> Value {
+        do { return try body() } catch { throw .cluster("\(key): \(error)") }
     }
 }

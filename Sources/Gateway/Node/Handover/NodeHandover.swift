@@ -65,7 +65,7 @@ final class NodeHandover {
     private var progress: ProgressFeed?
     private var alarm: TimerWatch?
 
-    init(loop: EventLoop, directory: String, environment: Environment) throws {
+    init(loop: EventLoop, directory: String, environment: Environment) throws(SystemError) {
         (self.loop, self.environment) = (loop, environment)
         machine = HandoverMachine(workers: environment.workers.count)
         (door, successor) = (SuccessorDoor(loop: loop, directory: directory), SuccessorProcess(loop: loop))

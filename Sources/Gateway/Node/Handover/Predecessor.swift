@@ -32,7 +32,7 @@ final class Predecessor {
     private var waiting = ReplyTable<Reply<HTTPResponse>>(maximumCount: maximumWaiting)
     private var isComplete = false
 
-    init(loop: EventLoop, channel: HandoverChannel, services: HandoverServices, embedded: EmbeddedContext) throws {
+    init(loop: EventLoop, channel: HandoverChannel, services: HandoverServices, embedded: EmbeddedContext) throws(SystemError) {
         (self.services, self.embedded, self.channel) = (services, embedded, channel)
         ends = try Mailbox(loop: loop) { [unowned self] lease, reason in
             self.channel.send(.end(lease, reason))

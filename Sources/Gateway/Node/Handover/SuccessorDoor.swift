@@ -20,7 +20,7 @@ final class SuccessorDoor {
     init(loop: EventLoop, directory: String) { (self.loop, path) = (loop, Succession.path(in: directory)) }
 
     /// Takes the path from whoever has it, ourselves included.
-    func open() throws {
+    func open() throws(SystemError) {
         let socket = try MessageSocket.listen(at: path)
         close()
         self.socket = socket

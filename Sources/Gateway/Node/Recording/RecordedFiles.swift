@@ -43,7 +43,7 @@ final class RecordedFiles {
     private let replies: ReplyBox
 
     /// - Throws: when the system gives no more descriptors.
-    init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads) throws {
+    init(loop: EventLoop, store: any GatewayStore, names: ResourceName, uploads: Uploads) throws(SystemError) {
         (self.store, self.names, self.uploads) = (store, names, uploads)
         history = try StoreClient(loop: loop, store: store)
         replies = try ReplyBox(loop: loop)

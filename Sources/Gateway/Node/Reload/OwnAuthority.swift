@@ -57,7 +57,7 @@ struct OwnAuthority {
     }
 
     /// Names follow the configuration, and nobody pins it.
-    func issue(host: String, now: WallTime) throws -> Identity {
+    func issue(host: String, now: WallTime) throws(OpenSSLError) -> Identity {
         var names = ["localhost"]
         var addresses = [IPAddress.loopback, IPAddress.v6(high: 0, low: 1, scope: 0)]
         if let address = IPAddress(host) {

@@ -87,7 +87,7 @@ struct ServerCertificates {
     }
 
     /// What new handshakes get.
-    func makeContext(_ settings: TLSSettings) throws -> TLSContext {
+    func makeContext(_ settings: TLSSettings) throws(OpenSSLError) -> TLSContext {
         try TLSContext(
             server: identity, named: named.map(\.identity), minimumVersion: settings.minimumVersion == .tls13 ? .tls13 : .tls12)
     }
@@ -121,15 +121,15 @@ struct ServerCertificates {
     }
 
     /// - Throws: also when the key does not belong to the certificate.
-    private static func pair(_ certificate: String, _ privateKey: String, key: String) throws -> Identity {
+    private static func pair(_ certificate: String, _ privateKey: String, key: String) throws(StartupError) -> Identity {
         do {
             let identity = try Identity(chainPEM: NamedFile.read(certificate), keyPEM: Secret(NamedFile.read(privateKey)))
             _ = try TLSContext(server: identity)
             return identity
         } catch let error as OpenSSLError {
-            throw StartupError.certificate("\(key): \(certificate) with \(privateKey): \(error)")
+            throw .certificate("\(key): \(certificate) with \(privateKey): \(error)")
         } catch {
-            throw StartupError.certificate("\(key): \(error)")
+            throw .certificate("\(key): \(error)")
         }
     }
 

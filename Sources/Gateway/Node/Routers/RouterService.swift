@@ -61,7 +61,7 @@ final class RouterService {
         }
     }
 
-    private static func placements(_ loop: EventLoop, _ membership: Membership) throws -> any PlacementStore {
+    private static func placements(_ loop: EventLoop, _ membership: Membership) throws(SystemError) -> any PlacementStore {
         guard case .member(let cluster) = membership else { return LocalPlacements() }
         return try SharedPlacements(loop: loop, store: cluster.store, leases: cluster.leases) {
             cluster.routersSeenByOthers.contains($0)
@@ -86,15 +86,15 @@ final class RouterService {
     }
 
     /// The key of what we show a router; it may stand in the certificate's file.
-    /// - Throws: `StartupError.router` for one that cannot be read, as without its passphrase.
-    static func checkKey(of name: String, _ settings: RouterSettings) throws {
+    /// - Throws: for one that cannot be read, as without its passphrase.
+    static func checkKey(of name: String, _ settings: RouterSettings) throws(StartupError) {
         guard !settings.certificate.isEmpty else { return }
         let (key, path) =
             settings.privateKey.isEmpty ? ("certificate", settings.certificate) : ("privateKey", settings.privateKey)
         do {
             _ = try PrivateKey(pem: NamedFile.read(path))
         } catch {
-            throw StartupError.router("routers.\(name).\(key): needs a private key that is not encrypted: \(error)")
+            throw .router("routers.\(name).\(key): needs a private key that is not encrypted: \(error)")
         }
     }
 

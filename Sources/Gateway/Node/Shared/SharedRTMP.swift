@@ -18,7 +18,7 @@ struct SharedRTMP: Sendable {
     init(
         _ configuration: StagedoorConfiguration, workerCount: Int, admission: SharedAdmission, membership: Membership,
         records: SharedRecords, instruments: Instruments
-    ) throws {
+    ) throws(SystemError) {
         let threadCount = configuration.transcoding.threadCount(processors: CPUAllowance.granted)
         let transcoding = try TranscodingPool(threadCount: threadCount)
         self.transcoding = transcoding

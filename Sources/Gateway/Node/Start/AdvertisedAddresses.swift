@@ -5,7 +5,7 @@ import Wire
 enum AdvertisedAddresses {
     /// In the operator's order, each once.
     /// - Parameter bound: what the media port is bound to.
-    static func list(_ configured: [AdvertisedAddress], bound: IPAddress) throws -> [IPAddress] {
+    static func list(_ configured: [AdvertisedAddress], bound: IPAddress) throws(StartupError) -> [IPAddress] {
         var found: [IPAddress] = []
         for entry in configured.isEmpty ? [.interfaces] : configured {
             for address in try addresses(of: entry, bound: bound) where !found.contains(address) { found.append(address) }
@@ -13,13 +13,13 @@ enum AdvertisedAddresses {
         return found
     }
 
-    private static func addresses(of entry: AdvertisedAddress, bound: IPAddress) throws -> [IPAddress] {
+    private static func addresses(of entry: AdvertisedAddress, bound: IPAddress) throws(StartupError) -> [IPAddress] {
         switch entry {
         case .address(let address): return [address]
         case .interfaces: return bound.isUnspecified ? interfaces(bound) : [bound]
         case .name(let name):
             let addresses = HostAddresses.resolve(name)
-            guard !addresses.isEmpty else { throw StartupError.advertise("advertise.addresses: “\(name)” cannot be resolved") }
+            guard !addresses.isEmpty else { throw .advertise("advertise.addresses: “\(name)” cannot be resolved") }
             return addresses
         }
     }

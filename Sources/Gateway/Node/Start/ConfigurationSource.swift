@@ -1,5 +1,5 @@
 import Foundation
-import GatewayConfiguration
+public import GatewayConfiguration
 public import Settings
 
 /// Where the configuration comes from, at the start and at every reload.
@@ -15,14 +15,14 @@ public struct ConfigurationSource {
     }
 
     /// Reads the file anew: the environment wins over it, and defaults stand for what neither says.
-    public func read() throws -> StagedoorConfiguration {
+    public func read() throws(ConfigurationError) -> StagedoorConfiguration {
         var configuration = try readFile()
         if let directory { configuration.store.directory = directory }
         if isQuickstart { QuickstartDefaults.apply(to: &configuration) }
         return configuration
     }
 
-    private func readFile() throws -> StagedoorConfiguration {
+    private func readFile() throws(ConfigurationError) -> StagedoorConfiguration {
         let environment = ProcessInfo.processInfo.environment
         guard let path else { return try ConfigurationLoader.load(yaml: nil, environment: environment) }
         return try ConfigurationLoader.load(path: path, environment: environment)

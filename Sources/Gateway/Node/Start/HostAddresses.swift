@@ -8,9 +8,9 @@ enum HostAddresses {
     /// - Throws: when the kernel refuses a thread.
     static func resolveAll(
         _ hosts: [String], by lookUp: @escaping @Sendable (String) -> [IPAddress] = { HostAddresses.resolve($0) }
-    ) throws -> [String: [IPAddress]] {
+    ) throws(SystemError) -> [String: [IPAddress]] {
         let found = Lock<[String: [IPAddress]]>([:])
-        let threads = try Set(hosts).map { host in
+        let threads = try Set(hosts).map { host throws(SystemError) in
             try WorkerThread.start(name: "resolver") {
                 let addresses = lookUp(host)
                 found.withLock { $0[host] = addresses }

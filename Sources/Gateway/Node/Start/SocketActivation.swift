@@ -19,7 +19,7 @@ enum SocketActivation {
     /// - Throws: in words, when a name is none of ours.
     static func take(
         from environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> [SocketRole.Kind: [OwnedDescriptor]] {
+    ) throws(StartupError) -> [SocketRole.Kind: [OwnedDescriptor]] {
         guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int.init),
             (1...maximumDescriptors).contains(count)
         else { return [:] }
@@ -28,10 +28,10 @@ enum SocketActivation {
         var sockets: [SocketRole.Kind: [OwnedDescriptor]] = [:]
         for index in 0..<count {
             let name = index < names.count ? String(names[index]) : ""
-            guard let kind = Self.names[name] else { throw StartupError.activation(name) }
+            guard let kind = Self.names[name] else { throw .activation(name) }
             let number = firstDescriptor + CInt(index)
             guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0, fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK) == 0 else {
-                throw StartupError.activation(name)
+                throw .activation(name)
             }
             sockets[kind, default: []].append(OwnedDescriptor(number))
         }

@@ -29,7 +29,7 @@ public enum Migration {
 
 extension RedisStoreSettings {
     /// - Parameter node: the name by which the servers and the other nodes know us.
-    init(_ configuration: StagedoorConfiguration, node: String) throws {
+    init(_ configuration: StagedoorConfiguration, node: String) throws(StartupError) {
         self.init(
             redis: try RedisSettings(configuration.cluster, node: node),
             platformKey: try PlatformKey(file: configuration.cluster.platformKeyFile), node: node,

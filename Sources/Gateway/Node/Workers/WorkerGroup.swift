@@ -16,7 +16,7 @@ final class WorkerGroup: NodeService {
         case failed(String)
     }
 
-    init(loop: EventLoop, count: Int) throws {
+    init(loop: EventLoop, count: Int) throws(SystemError) {
         (self.loop, self.count) = (loop, count)
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
     }

@@ -1,6 +1,6 @@
 import JSON
 import JWT
-import OpenSSL
+public import OpenSSL
 public import Wire
 
 /// The key that the server made for itself, with which it signs the tokens of CreateParticipantToken.
@@ -35,7 +35,7 @@ public struct TokenAuthority: Sendable {
     }
 
     /// Takes up the key of an earlier start, or makes one.
-    public init(in transaction: inout StateTransaction, names: ResourceName) throws {
+    public init(in transaction: inout StateTransaction, names: ResourceName) throws(ES384Error) {
         if let pem = transaction.state.setting(Name.key), let keyID = transaction.state.setting(Name.keyID) {
             try self.init(keyID: keyID.revealText(), privateKey: pem)
             return
@@ -49,8 +49,7 @@ public struct TokenAuthority: Sendable {
     ///
     /// - Parameter keyID: the ARN that ImportPublicKey gave its public half.
     /// - Parameter privateKey: PEM, EC P-384.
-    /// - Throws: `ES384Error`.
-    public init(keyID: String, privateKey: Secret) throws {
+    public init(keyID: String, privateKey: Secret) throws(ES384Error) {
         self.init(keyID: keyID, key: try ES384PrivateKey(pem: privateKey.reveal()))
     }
 
@@ -61,7 +60,7 @@ public struct TokenAuthority: Sendable {
     /// Signs a token for the stage; nothing of it is stored.
     public func mint(
         _ request: Request, stageARN: String, endpoints: StageEndpoints, now: WallTime
-    ) throws -> Minted {
+    ) throws(ES384Error) -> Minted {
         let issued = now.secondsSince1970
         let expires = issued + Int64(request.minutes) * 60
         let claims = ParticipantClaims(

@@ -39,7 +39,7 @@ import Wire
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: scratchByteCount, alignment: 8)
 
     /// - Parameter socket: this worker's member of the media port's group.
-    public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws {
+    public init(loop: EventLoop, index: Int, socket: BoundSocket, context: TransportContext) throws(SystemError) {
         (self.loop, self.index, self.context, received) = (loop, index, context, context.metrics.received(by: index))
         self.socket = UDPSocket(loop: loop, socket: socket, receiveBuffer: context.configuration.receiveBuffer)
         connections = ICEConnections(loop: loop, strangers: context.strangers, metrics: context.metrics)
