@@ -7,6 +7,7 @@ import Refusals
 import SRTP
 import Sockets
 import StageHub
+import TestSupport
 import Testing
 import Wire
 
@@ -37,13 +38,12 @@ struct RouterLegTests {
         bench.leg?.open(bench.plan)
         func measured() -> Int? { metrics.latency.snapshot.cumulativeCounts.last }
         var inTurn: Int?
-        let turn = bench.loop.schedule(after: .zero) {
+        bench.loop.inTurn {
             bench.publish(1, isKeyframe: true)
             inTurn = measured()
         }
         #expect(bench.wait { bench.packets.count == 1 })
         #expect(inTurn == 0 && measured() == 1)
-        turn.cancel()
     }
 
     @Test func `reports at once, every second, and says goodbye`() throws {

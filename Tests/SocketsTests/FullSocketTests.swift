@@ -1,6 +1,7 @@
 import CShim
 import EventLoop
 import Glibc
+import TestSupport
 import Testing
 import Wire
 

@@ -118,16 +118,3 @@ struct GatheredRunsTests {
         #expect(count == 0)
     }
 }
-
-extension EventLoop {
-    /// Runs `body` as part of a turn, and until that has ended.
-    func inTurn(_ body: @escaping () -> Void) {
-        var isDone = false
-        let turn = schedule(after: .zero) {
-            body()
-            isDone = true
-        }
-        #expect(run(until: { isDone }, within: .seconds(120)))
-        turn.cancel()
-    }
-}
