@@ -14,7 +14,7 @@ final class RunOutbox {
         case lost(Int)
         /// A run is refused as such; its datagrams go one by one.
         case split(SocketAddress?)
-        /// The kernel's buffer is full; what waits is sent when there is room.
+        /// The kernel's buffer is full; what waits is sent when there is room, however late: what the kernel has is as old.
         case full
     }
 
