@@ -23,18 +23,21 @@ struct FolderBucket {
         // A crash may have left one that is the spool's own file: what is written into that is written into the spool.
         unsafe unlink(draft)
         defer { unsafe unlink(draft) }
+        var isLinked = false
         switch object.content {
         case .bytes(let bytes):
             try fill(draft, isForced: !object.isProvisional) { file throws(StorageFault) in
                 try write(bytes[...], to: file, draft)
             }
-        // The same disk needs no second copy: the spool's name of it goes later.
-        case .file(let source): if unsafe link(source, draft) != 0 { try copy(source, to: draft) }
+        case .file(let source):
+            // The same disk needs no second copy, and keeps the order in which names come and go: the spool's of it goes later.
+            isLinked = unsafe link(source, draft) == 0
+            if !isLinked { try copy(source, to: draft) }
         }
         // File systems whose modes are those of the mount (CIFS, FAT) may refuse this: their readers need it not.
         unsafe chmod(draft, Self.fileMode)
         guard unsafe rename(draft, target) == 0 else { throw .system("write", target) }
-        if !object.isProvisional { try synchroniseFolder(of: target) }
+        if !isLinked, !object.isProvisional { try synchroniseFolder(of: target) }
     }
 
     /// - Throws: `.refused` for what is not there, or is longer.
