@@ -1,9 +1,11 @@
-import DTLS
+import COpenSSL
 import Foundation
 import OpenSSL
 import TestSupport
 import Testing
 import Wire
+
+@testable import DTLS
 
 @Suite("DTLS association (RFC 6347, RFC 5764)")
 struct DTLSConnectionTests {
@@ -70,6 +72,18 @@ struct DTLSConnectionTests {
         var events: [DTLSConnection.Event] = []
         for datagram in pair.client.takeOutgoing() { events.append(try pair.server.receive(datagram)) }
         #expect(events == [.closedByPeer])
+    }
+
+    /// Whatever a peer takes the association for: what was left of such a record was read in place of the next datagram.
+    @Test func `close_notify is seen behind application data`() throws {
+        var pair = try Pair()
+        try pair.run()
+        let data = [UInt8](repeating: 7, count: 1_000)
+        #expect(SSL_alloc_buffers(pair.client.ssl) == 1)
+        #expect(SSL_write(pair.client.ssl, data, CInt(data.count)) == CInt(data.count))
+        #expect(try pair.client.takeOutgoing().map { try pair.server.receive($0) } == [.none])
+        pair.client.close()
+        #expect(try pair.client.takeOutgoing().map { try pair.server.receive($0) } == [.closedByPeer])
     }
 
     /// What is left of a timeout, and with it what has passed since `began`: however long this thread had to wait in between.

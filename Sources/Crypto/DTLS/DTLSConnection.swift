@@ -32,7 +32,7 @@ public import Wire
     fileprivate var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     private let context: DTLSContext
     private let expected: [CertificateFingerprint]
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private(set) var handshakeMemory = HandshakeMemory()
     private var state = State.handshaking
     private var hasWrongFingerprint = false
@@ -161,23 +161,22 @@ public import Wire
         return body()
     }
 
+    /// Reads over application data, which is nothing of ours, to its last byte: the rest of a record would be what the next
+    /// call reads, in place of that call's datagram.
     private func readRecords() -> Event {
-        var scrap: UInt8 = 0
-        for _ in 0..<Self.maximumRecordsPerDatagram {
-            ERR_clear_error()
-            let count = unsafe SSL_read(ssl, &scrap, 1)
-            if count > 0 { continue }  // application data: nothing of ours
-            switch unsafe SSL_get_error(ssl, count) {
-            case SSL_ERROR_ZERO_RETURN:
-                state = .closed
-                return .closedByPeer
-            case SSL_ERROR_SSL:
-                state = .closed
-                return .closedByPeer
-            default: return .none
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.scrapByteCount) { scrap in
+            while true {
+                ERR_clear_error()
+                let count = unsafe SSL_read(ssl, scrap.baseAddress, CInt(Self.scrapByteCount))
+                if count > 0 { continue }
+                switch unsafe SSL_get_error(ssl, count) {
+                case SSL_ERROR_ZERO_RETURN, SSL_ERROR_SSL:
+                    state = .closed
+                    return .closedByPeer
+                default: return .none
+                }
             }
         }
-        return .none
     }
 
     private func fail() -> DTLSError {
@@ -203,7 +202,8 @@ public import Wire
     private static let mtu = 1_200
     /// A flight is 5 messages; more than this in one go is our peer's game with us.
     private static let maximumOutgoing = 32
-    private static let maximumRecordsPerDatagram = 16
+    /// Of application data at once: as long as a datagram that comes.
+    private static let scrapByteCount = 2_048
 }
 
 /// Why a handshake failed. A single bad datagram is no error: it is dropped inside.
