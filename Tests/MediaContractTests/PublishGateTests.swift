@@ -6,8 +6,8 @@ import Testing
 struct PublishGateTests {
     /// What is forwarded, with its media time in milliseconds.
     enum Input: Sendable {
-        case idr(Int64)
-        case picture(Int64)
+        case idr(Int64, layer: UInt8 = 0)
+        case picture(Int64, layer: UInt8 = 0)
         case audio(Int64)
         /// New rules: whether both tracks are needed.
         case needsBoth(Bool)
@@ -31,6 +31,16 @@ struct PublishGateTests {
             at: 3),
         Row(name: "nothing before the IDR counts", inputs: [.picture(0), .picture(9_000), .idr(9_033), .picture(10_000)]),
         Row(name: "a jump back begins anew", inputs: [.idr(9_000), .picture(50), .picture(2_000), .idr(2_033), .picture(3_000)]),
+        Row(
+            name: "a picture that the IDR overtook changes nothing", inputs: [.idr(33), .picture(0), .picture(1_033)],
+            start: .pictures, at: 2),
+        Row(
+            name: "each layer has a clock of its own",
+            inputs: [.idr(0), .idr(70_000, layer: 1), .picture(33), .picture(70_033, layer: 1), .picture(1_000)],
+            start: .pictures, at: 4),
+        Row(
+            name: "a layer that rests keeps nobody waiting",
+            inputs: [.idr(70_000), .idr(0, layer: 1), .picture(70_500), .picture(1_000, layer: 1)], start: .pictures, at: 3),
         Row(
             name: "RTMP waits for audio", needsBoth: true, inputs: [.idr(0), .picture(1_000), .picture(1_033), .audio(0)],
             start: .pictures, at: 3),
@@ -80,8 +90,9 @@ struct PublishGateTests {
 
     private static func show(_ input: Input, to gate: inout PublishGate) -> PublishGate.Start? {
         switch input {
-        case .idr(let time): return gate.videoForwarded(isDecodableIDR: true, mediaTime: time * 90)
-        case .picture(let time): return gate.videoForwarded(isDecodableIDR: false, mediaTime: time * 90)
+        case .idr(let time, let layer): return gate.videoForwarded(isDecodableIDR: true, layer: layer, mediaTime: time * 90)
+        case .picture(let time, let layer):
+            return gate.videoForwarded(isDecodableIDR: false, layer: layer, mediaTime: time * 90)
         case .audio(let time): return gate.audioForwarded(mediaTime: time * 48)
         case .needsBoth(let needsBoth): gate.needsBothTracks = needsBoth
         }

@@ -69,4 +69,31 @@ struct PacketReceptionTests {
         }
         #expect(numbers == [65_534, 65_536, 65_537])
     }
+
+    /// Two layers, as a browser numbers and times them.
+    @Test func `a publish of layers starts with a second of one of them, by that one's clock`() throws {
+        let fixture = OfferFixture.named("chromium-156.0.8078.79-simulcast")
+        var reception = PacketReception(offer: try AcceptedOffer(negotiating: SessionDescription(parsing: fixture.body)))
+        func send(frame: UInt32, _ payloads: [[UInt8]] = [[0x41, 1], [0x41, 1], [0x41, 1]]) {
+            let now = MonotonicTime(nanoseconds: 9_000_000_000 + Int64(frame) * 33_333_333)
+            for (source, rid, start) in [(UInt32(3), UInt8(ascii: "l"), UInt32(0)), (1, UInt8(ascii: "h"), 50_000_000)] {
+                for (index, payload) in payloads.enumerated() {
+                    var writer = ByteWriter()
+                    writer.write(contentsOf: [0x90, 108])
+                    writer.write(UInt16(frame) * 3 + UInt16(index))
+                    writer.write(start + frame * 3_000)
+                    writer.write(source)
+                    writer.write(contentsOf: [0xBE, 0xDE, 0, 1, 0xA0, rid, 0, 0])
+                    (writer.bytes + payload).withUnsafeBytes { packet in
+                        if let received = reception.receive(packet, at: now) { reception.forwarded(received) }
+                    }
+                }
+            }
+        }
+        send(frame: 0, [TestClient.sequenceSet, TestClient.pictureSet, [0x65, 1]])
+        for frame in UInt32(1)..<30 { send(frame: frame) }
+        #expect(!reception.takeNews().hasStarted)
+        send(frame: 30)
+        #expect(reception.takeNews().hasStarted)
+    }
 }

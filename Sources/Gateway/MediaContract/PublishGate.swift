@@ -16,28 +16,23 @@ public struct PublishGate: Sendable {
     public var needsBothTracks: Bool
 
     private var hasAudio = false
-    /// Of the decodable IDR that the count began with.
-    private var startTime: Int64?
-    private var latestTime: Int64 = 0
+    /// By layer: each may have a clock of its own.
+    private var pictures = ByLayer<PictureStretch>(repeating: PictureStretch())
     /// Audio since the last packet of video.
     private var audioAlone: AudioStretch?
-
-    /// Ticks of 90 kHz of media that must follow.
-    static let followingTicks: Int64 = 90_000
 
     public init(needsBothTracks: Bool) { self.needsBothTracks = needsBothTracks }
 
     /// Video was forwarded.
     /// - Parameters:
     ///   - isDecodableIDR: an IDR picture whose parameter sets are known.
-    ///   - mediaTime: unwrapped, 90 kHz.
+    ///   - layer: by its place. What has a place beyond `ByLayer` is not looked at.
+    ///   - mediaTime: unwrapped, 90 kHz, by the layer's clock.
     /// - Returns: why the publish has started, once.
-    public mutating func videoForwarded(isDecodableIDR: Bool, mediaTime: Int64) -> Start? {
+    public mutating func videoForwarded(isDecodableIDR: Bool, layer: UInt8 = 0, mediaTime: Int64) -> Start? {
         audioAlone = nil
-        // A jump back of the media time starts the count anew.
-        if let start = startTime, mediaTime < start { startTime = isDecodableIDR ? mediaTime : nil }
-        if startTime == nil, isDecodableIDR { startTime = mediaTime }
-        latestTime = mediaTime
+        guard Int(layer) < pictures.count else { return nil }
+        pictures[Int(layer)].reach(mediaTime, isDecodableIDR: isDecodableIDR)
         return openIfReady()
     }
 
@@ -59,11 +54,27 @@ public struct PublishGate: Sendable {
     }
 
     private var hasPictures: Bool {
-        guard hasAudio || !needsBothTracks, let startTime else { return false }
-        return latestTime - startTime >= Self.followingTicks
+        (hasAudio || !needsBothTracks) && pictures.indices.contains { pictures[$0].isLongEnough }
     }
 
     private var isAudioAlone: Bool { !needsBothTracks && audioAlone?.isLongEnough == true }
+}
+
+/// One layer's pictures from a decodable IDR on, in ticks of 90 kHz.
+private struct PictureStretch {
+    private var start: Int64?
+    private var latest: Int64 = 0
+
+    var isLongEnough: Bool { start.map { latest - $0 >= Self.enough } ?? false }
+
+    /// A jump back of a second starts it anew; a picture that the IDR overtook does not.
+    mutating func reach(_ time: Int64, isDecodableIDR: Bool) {
+        if let start, start - time >= Self.enough { self.start = nil }
+        if start == nil, isDecodableIDR { start = time }
+        latest = time
+    }
+
+    private static let enough: Int64 = 90_000
 }
 
 /// Audio that goes on without a pause, in ticks of 48 kHz. An encoder that is silent by DTX sends a packet every 400 ms.

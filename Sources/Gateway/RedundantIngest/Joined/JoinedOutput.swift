@@ -103,7 +103,7 @@ final class JoinedOutput {
         guard !gate.isOpen else { return }
         let start =
             run.track.kind == .video
-            ? gate.videoForwarded(isDecodableIDR: run.isKeyframe, mediaTime: timestamp)
+            ? gate.videoForwarded(isDecodableIDR: run.isKeyframe, layer: run.track.layer, mediaTime: timestamp)
             : gate.audioForwarded(mediaTime: timestamp)
         if start != nil { onStart() }
     }

@@ -158,8 +158,9 @@ struct PacketReception {
     private mutating func start(with received: ReceivedPacket) -> PublishGate.Start? {
         let mediaTime = received.packet.timestamp
         guard received.track.kind == .video else { return gate.audioForwarded(mediaTime: mediaTime) }
-        let isDecodable = layers[Int(received.track.layer)].isDecodable
-        return gate.videoForwarded(isDecodableIDR: received.picture.startsKeyframe && isDecodable, mediaTime: mediaTime)
+        let layer = received.track.layer
+        return gate.videoForwarded(
+            isDecodableIDR: received.picture.startsKeyframe && layers[Int(layer)].isDecodable, layer: layer, mediaTime: mediaTime)
     }
 }
 
