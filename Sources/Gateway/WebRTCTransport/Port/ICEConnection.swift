@@ -24,8 +24,6 @@ import Wire
         unsafe (self.stream, self.receive) = unsafe (stream, receive)
         slot = loop.resource { DatagramSlot() }
         path = MediaPath(remote: stream.remoteAddress, local: stream.localAddress.ip, isStream: true)
-        // A little more than we let pile up: TLS adds to what is written.
-        stream.maximumPendingWriteBytes = Self.maximumPending + Self.maximumFrame
         stream.onClosed = { _ in onClosed() }
         unsafe stream.onBytes = { [unowned self] in unsafe take($0) }
         deadline = loop.schedule(after: Self.patience) { [unowned self] in
