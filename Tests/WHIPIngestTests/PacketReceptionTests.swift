@@ -70,6 +70,29 @@ struct PacketReceptionTests {
         #expect(numbers == [65_534, 65_536, 65_537])
     }
 
+    /// As where a browser has changed the size of its pictures, and the keyframe before that was lost.
+    @Test func `parameter sets that come behind those of a later picture hold no more`() throws {
+        let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("obs-32.2.2-ldc0.21.0").body))
+        var reception = PacketReception(offer: offer)
+        func receive(_ number: UInt16, _ payload: [UInt8], of source: UInt32 = Self.first) -> PicturePart? {
+            Self.packet(96, of: source, number, payload).withUnsafeBytes {
+                reception.receive($0, at: MonotonicTime(nanoseconds: 9_000_000_000))?.picture
+            }
+        }
+        var small = SPSBuilder()
+        (small.width, small.height) = (320, 180)
+        let (sequenceSet, pictureSet) = (SPSBuilder().bytes, PPSBuilder().bytes)
+        for (number, payload) in [(7, [0x41, 1]), (9, sequenceSet), (10, pictureSet)] as [(UInt16, [UInt8])] {
+            #expect(receive(number, payload) != nil)
+        }
+        let late = try #require(receive(8, small.bytes))
+        #expect(late.size == nil && !late.hasNewFormat)
+        #expect(reception.layers[0].format == .h264(sps: sequenceSet, pps: pictureSet))
+        // Another source has a clock of its own.
+        for number in [UInt16(1), 3] { #expect(receive(number, [0x41, 1], of: Self.second) != nil) }
+        #expect(receive(2, small.bytes, of: Self.second)?.hasNewFormat == true)
+    }
+
     /// Two layers, as a browser numbers and times them.
     @Test func `a publish of layers starts with a second of one of them, by that one's clock`() throws {
         let fixture = OfferFixture.named("chromium-156.0.8078.79-simulcast")

@@ -35,9 +35,14 @@ struct LayerReception {
     ) -> PicturePart {
         var part = PicturePart(inspection)
         let timestamp = received.packet.timestamp
-        if inspection.hasParameterSet { part.hasNewFormat = parameterSets.note(inspection) }
-        if unsafe inspection.sequenceSet != nil, !received.isLate || timestamp > setsTimestamp ?? .min {
-            setsTimestamp = timestamp
+        // Another source has a clock of its own.
+        if received.replacesFeed { (keyframeTimestamp, setsTimestamp) = (nil, nil) }
+        if received.isLate, timestamp < setsTimestamp ?? .min {
+            // Its sets, if it has any, hold no longer.
+            part.size = nil
+        } else if inspection.hasParameterSet {
+            part.hasNewFormat = parameterSets.note(inspection)
+            if unsafe inspection.sequenceSet != nil { setsTimestamp = timestamp }
         }
         // The first part that comes decides; behind its sets any will do, since the first slice may have been lost and comes
         // again. What is late, or comes behind another part, begins nothing: who began with it would lack what has gone on.
