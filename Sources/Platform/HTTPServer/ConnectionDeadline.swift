@@ -5,8 +5,6 @@ import EventLoop
 /// It closes nothing and answers nobody: its owner does what it says.
 struct ConnectionDeadline {
     enum Phase {
-        /// Whatever comes first from a balancer may be a PROXY header.
-        case awaitingProxyHeader
         case idle
         case reading
         /// A request is with the handler.
@@ -29,12 +27,10 @@ struct ConnectionDeadline {
         case rests
     }
 
-    private(set) var phase: Phase
+    private(set) var phase = Phase.idle
     private var timer: TimerWatch?
     /// Of the last answers, while the timer measures how they are taken.
     private var pace = AnswerPace(untaken: 0, within: .zero)
-
-    init(_ phase: Phase) { self.phase = phase }
 
     /// How long all of its answers may take a client that never is too slow.
     var longestTime: Duration { pace.longestTime }
@@ -72,7 +68,7 @@ struct ConnectionDeadline {
         case .reading where hasBegun: .requestIsLate
         case .answering: .answerIsLate
         case .streaming: .keepsAlive
-        case .awaitingProxyHeader, .idle, .reading: .isSilent
+        case .idle, .reading: .isSilent
         case .closing: untaken > 0 ? .isCutOff : .rests
         }
     }

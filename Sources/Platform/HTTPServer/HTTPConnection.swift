@@ -17,13 +17,12 @@ final class HTTPConnection {
     let number: UInt64
     let stream: TCPStream
     private let tls: TLSContext?
+    private var introduction: HTTPIntroduction
     private var requests: RequestIntake
-    private var deadline: ConnectionDeadline
+    private var deadline = ConnectionDeadline()
     private var breather: TimerWatch?
     /// The address whose share this connection counts against; nil for a balancer that has not said for whom it speaks yet.
     private(set) var countedAddress: IPAddress?
-    /// The client spoke TLS to a balancer that we trust.
-    private var balancerEndedTLS = false
     private(set) var idleSince: MonotonicTime
     private var request: HTTPRequest?
     private(set) weak var exchange: HTTPExchange?
@@ -32,12 +31,12 @@ final class HTTPConnection {
 
     init(
         server: HTTPServer, number: UInt64, stream: TCPStream, tls: TLSContext?, countedAddress: IPAddress?,
-        beginsWithProxyHeader: Bool
+        mayBeginWithProxyHeader: Bool
     ) {
         (self.server, self.number, self.stream, self.tls) = (server, number, stream, tls)
+        introduction = HTTPIntroduction(mayBeginWithProxyHeader: mayBeginWithProxyHeader, speaksTLS: tls != nil)
         requests = RequestIntake(server.configuration)
         self.countedAddress = countedAddress
-        deadline = ConnectionDeadline(beginsWithProxyHeader ? .awaitingProxyHeader : .idle)
         idleSince = server.loop.now
     }
 
@@ -70,21 +69,41 @@ final class HTTPConnection {
     }
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if phase == .awaitingProxyHeader {
-            guard let count = unsafe takeProxyHeader(bytes) else { return 0 }
-            if count > 0 || phase == .closing { return count }
+        switch unsafe introduction.receive(bytes.bytes) {
+        case .wait: return 0
+        case .takeHeader(let header):
+            if let client = header.source { balancerSpeaks(for: client) }
+            return header.byteCount
+        case .startTLS:
+            if let tls { stream.startTLS(tls) }
+            return 0
+        case .refuse(let sentence):
+            server.count(\.malformed)
+            refuse(ProblemDocument(.badRequest, detail: sentence))
+            return bytes.count
+        case .readRequests:
+            requests.deliveryBegins()
+            let count = unsafe receiveRequest(bytes)
+            requests.deliveryEnds(leaving: bytes.count - count)
+            return count
         }
-        if let tls, !stream.isTLS { return unsafe beginTLS(tls, with: bytes) }
-        requests.deliveryBegins()
-        let count = unsafe receiveRequest(bytes)
-        requests.deliveryEnds(leaving: bytes.count - count)
-        return count
+    }
+
+    /// Whose share of connections it counts against is known only now.
+    private func balancerSpeaks(for client: SocketAddress) {
+        stream.remoteAddress = client
+        guard server.admit(client.ip) else {
+            server.count(\.refused)
+            deadline.enter(.closing)
+            return stream.closeAfterFlush()
+        }
+        countedAddress = client.ip
     }
 
     private func receiveRequest(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch phase {
         case .streaming, .closing: return bytes.count
-        case .answering, .awaitingProxyHeader:
+        case .answering:
             if bytes.count > Self.maximumWaitingBytes { stream.pauseReading() }
             return 0
         case .idle:
@@ -113,54 +132,13 @@ final class HTTPConnection {
         breather = server.loop.schedule(after: .microseconds(100)) { [unowned self] in stream.resumeReading() }
     }
 
-    /// Takes a PROXY header off: its length, 0 when there is none, nil while it is not complete.
-    private func takeProxyHeader(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        var count = 0
-        do {
-            guard let header = unsafe try PROXYHeader.parse(bytes.bytes) else { return nil }
-            (count, balancerEndedTLS) = (header.byteCount, header.isSecure)
-            if let source = header.source {
-                stream.remoteAddress = source
-                guard server.admit(source.ip) else {
-                    server.count(\.refused)
-                    deadline.enter(.closing)
-                    stream.closeAfterFlush()
-                    return bytes.count
-                }
-                countedAddress = source.ip
-            }
-        } catch {
-            guard error == .missing else {
-                server.count(\.malformed)
-                let sentence = error == .version1 ? "Send version 2 of the PROXY protocol." : "The PROXY header is malformed."
-                refuse(ProblemDocument(.badRequest, detail: sentence))
-                return bytes.count
-            }
-        }
-        deadline.enter(.idle)
-        return count
-    }
-
-    /// Begins TLS with a client's first bytes, or answers one that speaks HTTP in the clear, whose user wrote `http://`.
-    /// - Returns: how many bytes were consumed; those of TLS are the stream's.
-    private func beginTLS(_ context: TLSContext, with bytes: UnsafeRawBufferPointer) -> Int {
-        // A method's first letter (RFC 9112 §3); no TLS record begins like that (RFC 8446 §5.1).
-        guard let first = unsafe bytes.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else {
-            stream.startTLS(context)
-            return 0
-        }
-        server.count(\.malformed)
-        refuse(ProblemDocument(.badRequest, detail: "This port speaks HTTPS alone: write https:// in the URL."))
-        return bytes.count
-    }
-
     private func take(_ event: HTTPRequestParser.Event) {
         switch event {
         case .continueExpected: stream.write(HTTPResponse.continueBytes)
         case .request(var request):
             server.count(\.requests)
             let forwarded = ForwardedSource(
-                peer: stream.remoteAddress, isSecure: stream.isTLS || balancerEndedTLS, headers: request.headers,
+                peer: stream.remoteAddress, isSecure: stream.isTLS || introduction.balancerEndedTLS, headers: request.headers,
                 trusted: server.configuration.trustedProxies)
             (request.source, request.isSecure) = (forwarded.source, forwarded.isSecure)
             request.pathPrefix = forwarded.pathPrefix
@@ -295,7 +273,7 @@ final class HTTPConnection {
     func drain() {
         switch phase {
         case .idle where stream.pendingWriteBytes > 0: finishAnswered()
-        case .awaitingProxyHeader, .idle: close()
+        case .idle: close()
         case .streaming: eventStream?.end()
         case .reading, .answering, .closing: break
         }

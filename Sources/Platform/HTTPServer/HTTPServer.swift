@@ -95,15 +95,15 @@ public final class HTTPServer {
     public func accept(_ accepted: AcceptedConnection, tls: TLSContext?) {
         let plain = AcceptedConnection(descriptor: accepted.descriptor, remoteAddress: accepted.remoteAddress)
         let stream = TCPStream(loop: loop, accepted: plain)
-        serve(stream, tls: tls, beginsWithProxyHeader: configuration.isTrustedProxy(stream.remoteAddress.ip))
+        serve(stream, tls: tls, mayBeginWithProxyHeader: configuration.isTrustedProxy(stream.remoteAddress.ip))
     }
 
     /// Goes on with a stream that somebody else has begun to read: its TLS is done, and no PROXY header comes any more.
     ///
     /// What the stream holds unconsumed is for `stream.onBytes` as it is after this call.
-    public func adopt(_ stream: TCPStream) { serve(stream, tls: nil, beginsWithProxyHeader: false) }
+    public func adopt(_ stream: TCPStream) { serve(stream, tls: nil, mayBeginWithProxyHeader: false) }
 
-    private func serve(_ stream: TCPStream, tls: TLSContext?, beginsWithProxyHeader: Bool) {
+    private func serve(_ stream: TCPStream, tls: TLSContext?, mayBeginWithProxyHeader: Bool) {
         loop.assertOnLoop()
         let peer = configuration.isTrustedProxy(stream.remoteAddress.ip) ? nil : stream.remoteAddress.ip
         guard !isDraining, peer.map(admit) ?? true else { return refuse(stream) }
@@ -115,7 +115,7 @@ public final class HTTPServer {
         count(\.accepted)
         let connection = HTTPConnection(
             server: self, number: connections.nextNumber(), stream: stream, tls: tls, countedAddress: peer,
-            beginsWithProxyHeader: beginsWithProxyHeader)
+            mayBeginWithProxyHeader: mayBeginWithProxyHeader)
         connections.add(connection)
         connection.start()
     }
