@@ -4,12 +4,9 @@ import GatewayLogging
 import HTTP
 import Handover
 import HandoverCodec
-import JSON
 import MediaContract
 import RouterForwarding
-import Sockets
 import Store
-import Wire
 
 /// Carries out what the `HandoverMachine` says: gives this process's place to a successor, and takes it back.
 /// On the control loop.
@@ -23,14 +20,9 @@ final class NodeHandover {
         var admin: AdminSite
         var events: EventService
         var notifier: ServiceNotifier?
-        var process: ProcessIdentity
-        /// Listeners whose address systemd's units decided.
-        var activated: Set<SocketRole.Kind>
-        /// Everything a successor gets but the pairs for datagrams, which are made anew each time.
-        var sockets: () -> [(SocketRole, OwnedDescriptor)]
+        /// What a successor hears of.
+        var told: Successor.Environment
         var tellHolder: () -> Void
-        /// Live sessions, those of the processes before us included.
-        var sessions: () -> [JSONValue]
         /// The process before us, as long as it has sessions.
         var predecessor: () -> Predecessor?
         /// Why nobody can take our place now; nil when somebody can.
@@ -55,20 +47,17 @@ final class NodeHandover {
     private var inputs: [(inout HandoverMachine) -> [HandoverMachine.Action]] = []
     private var mailbox: Mailbox<News>?
     private let door: SuccessorDoor
-    /// The program that SIGUSR2 starts.
-    private let successor: SuccessorProcess
+    /// What SIGUSR2 starts.
+    private let program: SuccessorProcess
     /// Just connected, until the machine says what becomes of it.
     private var newcomer: HandoverChannel?
-    private var channel: HandoverChannel?
-    /// Our ends of the pairs for datagrams, one for each worker.
-    private var links: [OwnedDescriptor] = []
-    private var progress: ProgressFeed?
+    private var successor: Successor?
     private var alarm: TimerWatch?
 
     init(loop: EventLoop, directory: String, environment: Environment) throws(SystemError) {
         (self.loop, self.environment) = (loop, environment)
         machine = HandoverMachine(workers: environment.workers.count)
-        (door, successor) = (SuccessorDoor(loop: loop, directory: directory), SuccessorProcess(loop: loop))
+        (door, program) = (SuccessorDoor(loop: loop, directory: directory), SuccessorProcess(loop: loop))
         mailbox = try Mailbox(loop: loop) { [unowned self] in receive($0) }
         door.onConnection = { [unowned self] in connected($0) }
         try door.open()
@@ -83,7 +72,7 @@ final class NodeHandover {
             return Log.event(.warning, "handover_refused", ["because": .string(reason)])
         }
         do throws(StartupError) {
-            let process = try successor.start()
+            let process = try program.start()
             Log.event(.info, "successor_started", ["process": .integer(Int(process))])
         } catch {
             Log.event(.error, "successor_not_started", ["because": .string("\(error)")])
@@ -123,11 +112,11 @@ final class NodeHandover {
         case .storeSuspended: put { $0.storeSuspended() }
         case .storeResumed(let result): put { $0.storeResumed(result) }
         case .workerDone(let step): put { $0.workerDone(step: step) }
-        case .history(let writes): channel?.send(writes) { .history($0) }
-        case .lease(.changed(let handed)): channel?.send(.lease(handed))
-        case .lease(.released(let lease)): channel?.send(.released(lease))
-        case .refusal(let handed): channel?.send(.refusal(handed))
-        case .answered(let number, let response): channel?.send(.response(number: number, response))
+        case .history(let writes): successor?.send(writes)
+        case .lease(.changed(let handed)): successor?.send(.lease(handed))
+        case .lease(.released(let lease)): successor?.send(.released(lease))
+        case .refusal(let handed): successor?.send(.refusal(handed))
+        case .answered(let number, let response): successor?.send(.response(number: number, response))
         }
     }
 
@@ -139,14 +128,14 @@ final class NodeHandover {
         switch action {
         case .accept: accept()
         case .refuse(let reason): refuse(because: reason)
-        case .send(let message): channel?.send(message)
-        case .offer: offer()
-        case .tellLiving: channel?.send(Array(environment.embedded.leases.living)) { .living($0) }
-        case .tellReservations: tellReservations()
-        case .tellPlacements: tellPlacements()
-        case .tellPredecessors: channel?.send(.predecessors(environment.predecessor()?.count ?? 0))
-        case .tellProgress: tellProgress()
-        case .close: channel?.close()
+        case .send(let message): successor?.send(message)
+        case .offer: successor?.offer()
+        case .tellLiving: successor?.tellLiving()
+        case .tellReservations: successor?.tellReservations()
+        case .tellPlacements: successor?.tellPlacements()
+        case .tellPredecessors: successor?.tellPredecessors()
+        case .tellProgress: successor?.tellProgress()
+        case .close: successor?.close()
 
         case .suspendAdministration: suspendAdministration()
         case .resumeAdministration: resumeAdministration()
@@ -172,22 +161,23 @@ final class NodeHandover {
         case .answer(let number, let request): answer(number, request)
 
         case .wake(let delay): wake(after: delay)
-        case .clear: (alarm, progress, links) = (nil, nil, [])
-        case .forgetConnection: channel = nil
+        case .clear: clear()
+        case .forgetConnection: successor = nil
         case .log(let event): log(event)
         }
     }
 
-    // MARK: - What the successor hears
+    // MARK: - Who takes our place
 
     private func accept() {
-        channel = newcomer
-        channel?.onMessage = { [unowned self] message, _ in put { $0.received(message) } }
-        channel?.onClosed = { [unowned self] in
+        guard let newcomer else { return }
+        newcomer.onMessage = { [unowned self] message, _ in put { $0.received(message) } }
+        newcomer.onClosed = { [unowned self] in
             let isDrained = environment.drain.isOver
             put { $0.closed(isDrained: isDrained) }
         }
-        channel?.onGone = { [unowned self] in put { $0.gone() } }
+        newcomer.onGone = { [unowned self] in put { $0.gone() } }
+        successor = Successor(loop: loop, newcomer, environment.told)
     }
 
     private func refuse(because reason: String) {
@@ -195,40 +185,9 @@ final class NodeHandover {
         if let newcomer { door.refuse(newcomer, because: reason) }
     }
 
-    private func offer() {
-        guard let channel else { return }
-        let (own, workers) = (environment.sockets(), environment.workers.count)
-        let older = environment.predecessor()?.lifeLines ?? []
-        guard let sockets = try? OfferedSockets(own, workers: workers, older: older) else { return channel.close() }
-        links = sockets.links
-        channel.follow(sockets.lifeLine)
-        channel.send(
-            .offer(
-                HandoverOffer(
-                    generation: environment.process.generation, workers: workers, descriptors: sockets.count,
-                    sessionKey: environment.process.sessionKey.reveal(), activated: environment.activated)))
-        sockets.send(over: channel)
-    }
-
-    private func tellReservations() {
-        for router in environment.services.staticRouters {
-            for (owner, port) in router.reservations {
-                channel?.send(.reservation(PortReservation(router: router.configuration.name, owner: owner, port: port)))
-            }
-        }
-    }
-
-    /// Of stages that are live: all others are placed anew by their next publish.
-    private func tellPlacements() {
-        let live = Set(environment.embedded.leases.progress.map(\.lease.stageID))
-        let placements = environment.services.placements?.records(ofStages: live) ?? [:]
-        channel?.send(placements.map { HandedPlacement($0.key, $0.value) }) { .placements($0) }
-    }
-
-    private func tellProgress() {
-        progress = channel.map {
-            ProgressFeed(loop: loop, channel: $0, leases: environment.embedded.leases, sessions: environment.sessions)
-        }
+    private func clear() {
+        alarm = nil
+        successor?.clear()
     }
 
     // MARK: - What of this node goes, and comes back
@@ -271,10 +230,9 @@ final class NodeHandover {
 
     private func suspendReading(_ step: Int) {
         let sender = mailbox?.sender
-        for (worker, link) in links.enumerated() {
+        for (worker, link) in (successor?.takeLinks() ?? []).enumerated() {
             environment.workers.tell(.suspendReading(link) { _ = sender?.send(.workerDone(step: step)) }, worker: worker)
         }
-        links = []
     }
 
     private func listen(_ isOpen: Bool) {
@@ -291,7 +249,7 @@ final class NodeHandover {
 
     private func answer(_ number: Int, _ handed: HandedRequest) {
         guard let request = handed.request else {
-            channel?.send(.response(number: number, HandedResponse(HTTPResponse(.badRequest))))
+            successor?.send(.response(number: number, HandedResponse(HTTPResponse(.badRequest))))
             return
         }
         let sender = mailbox?.sender
@@ -336,11 +294,5 @@ struct HandoverServices {
     init(_ shared: SharedParts, placements: LocalPlacements?) {
         (gate, staticRouters, self.placements) = (shared.admission.gate, shared.staticRouters, placements)
         (contract, predecessorRequests) = (shared.contract.context, shared.predecessorRequests)
-    }
-}
-
-extension HandedPlacement {
-    fileprivate init(_ key: PlacementKey, _ record: PlacementRecord) {
-        self.init(stageID: key.stageID, replica: key.replica, router: record.router, generation: record.generation)
     }
 }

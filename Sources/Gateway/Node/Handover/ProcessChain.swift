@@ -69,17 +69,21 @@ final class ProcessChain {
     ) throws {
         let (shared, listeners) = (environment.shared, environment.listeners)
         let (duplicateLock, tellHolder) = (environment.duplicateLock, environment.tellHolder)
+        let predecessor = { [unowned self] in self.predecessor }
+        let told = Successor.Environment(
+            process: shared.process, leases: environment.embedded.leases, staticRouters: shared.staticRouters,
+            placements: environment.placements, activated: listeners.activated,
+            sockets: {
+                let lock = duplicateLock()
+                return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
+            },
+            sessions: sessions, predecessor: predecessor)
         handover = try NodeHandover(
             loop: loop, directory: environment.directory,
             environment: NodeHandover.Environment(
                 services: HandoverServices(shared, placements: environment.placements), embedded: environment.embedded,
                 workers: environment.workers, drain: environment.drain, admin: admin, events: events, notifier: notifier,
-                process: shared.process, activated: listeners.activated,
-                sockets: {
-                    let lock = duplicateLock()
-                    return listeners.handedOver + (lock < 0 ? [] : [(SocketRole(.lock), OwnedDescriptor(lock))])
-                },
-                tellHolder: { try? tellHolder() }, sessions: sessions, predecessor: { [unowned self] in predecessor },
+                told: told, tellHolder: { try? tellHolder() }, predecessor: predecessor,
                 obstacle: { [unowned self] in obstacle }))
     }
 
