@@ -274,7 +274,7 @@ struct RecordingTests {
         #expect(recording.book.failure?.contains("segments") == true)
         #expect(storeAll(recording, answers))
         let names = director.content.withLock { $0.keys }.filter { $0.hasSuffix(".mp4") && !$0.contains("init") }
-        #expect(names == (1...Recording.maximumSegmentsAtOnce).map { "media/hls/high/\($0).mp4" })
+        #expect(names == (1...SegmentWriter.maximumSegmentsAtOnce).map { "media/hls/high/\($0).mp4" })
         #expect(spool.byteCount == 0)
     }
 

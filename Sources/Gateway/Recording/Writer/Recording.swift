@@ -12,7 +12,8 @@ final class Recording {
     private let folder: SpoolFolder
     private let share: SpoolShare
     private let chronicle: Chronicle
-    private var files: SegmentFiles
+    private lazy var segments = SegmentWriter(
+        of: chronicle, in: folder, share, environment, fail: { [unowned self] reason in self.fail(reason) })
     private var thumbnails: ThumbnailSeries
     private lazy var delivery = Delivery(
         of: chronicle, in: folder, share, environment, answer: environment.makeAnswer(self),
@@ -20,16 +21,12 @@ final class Recording {
     private var media: EncoderMedia?
     /// Another node goes on with it.
     private(set) var isElsewhere = false
-    /// An encoder's times and parameter sets decide when a segment begins, and each forces files to disk
-    /// on the thread of all recordings.
-    private var segmentAllowance = Allowance(maximumSegmentsAtOnce, then: .seconds(1))
 
     private init(_ chronicle: Chronicle, in folder: SpoolFolder, _ environment: Environment) {
         (self.chronicle, self.folder, self.environment) = (chronicle, folder, environment)
         let header = chronicle.book.header
         let share = SpoolShare(spool: environment.spool, bucket: header.bucket)
         self.share = share
-        files = SegmentFiles(in: folder, share)
         thumbnails = ThumbnailSeries(header.thumbnails, in: folder, share)
     }
 
@@ -67,46 +64,13 @@ final class Recording {
         let folder = SpoolFolder(path: path)
         guard let chronicle = try Chronicle(recovering: folder, environment.director.register) else { return nil }
         self.init(chronicle, in: folder, environment)
-        try recoverSegments()
+        try segments.recover()
         for thumbnail in book.waitingThumbnails where thumbnails.isLost(thumbnail) {
             try chronicle.note(.thumbnailLost(thumbnail.number))
         }
         if book.pausedSince == nil { try chronicle.note(.paused(since: environment.clocks().wall)) }
         // Only now: one that could not be taken up so far takes nothing of the spool.
         share.adopt(book.spooledByteCount)
-    }
-
-    /// What a crash left of the segments of which no line says that they are stored.
-    private func recoverSegments() throws(SpoolError) {
-        // Files go when their bucket has them: a power cut may have taken the lines that said so, and what a segment needs is
-        // stored before it.
-        let gone = book.spooledSegments.filter { SpoolFile.isGone(folder.segment($0.start.number)) }
-        for segment in gone {
-            try chronicle.note(.initializationStored(segment.start.map))
-            try chronicle.note(.segmentStored(segment.start.number))
-        }
-        logSegments("recording_segments_gone", gone)
-        // A power cut may also have taken the end of a file that nobody had forced to disk, and left its lines.
-        let lost = book.spooledSegments.filter { segment in
-            SpoolFile.byteCount(of: folder.segment(segment.start.number)).map { $0 < segment.byteCount } == true
-        }
-        for segment in lost { try chronicle.note(.segmentLost(segment.start.number)) }
-        logSegments("recording_segments_lost", lost)
-        // A crash left it open: it ends with its last part.
-        guard let segment = book.openSegment else { return }
-        try files.breakOff(segment)
-        try chronicle.note(.segmentEnded)
-    }
-
-    private func logSegments(_ event: String, _ segments: [RecordingBook.Segment]) {
-        guard let first = segments.first else { return }
-        Log.event(
-            .warning, event,
-            [
-                "participant": .string(header.participant.participantID), "prefix": .string(header.prefix),
-                "first": .integer(first.start.number), "segments": .integer(segments.count),
-                "ms": .integer(Int(segments.reduce(Duration.zero) { $0 + $1.duration }.milliseconds)),
-            ])
     }
 
     var book: RecordingBook { chronicle.book }
@@ -152,7 +116,7 @@ final class Recording {
     func take(_ block: RecordingBlock) {
         guard let media, book.failure == nil else { return }
         let lost = media.lostCount
-        carryOut(media.take(block))
+        segments.carryOut(media.take(block), of: media)
         if let keyframe = media.takeKeyframe() { picture(keyframe) }
         guard media.lostCount > lost else { return }
         environment.metrics.overruns.increment()
@@ -162,7 +126,7 @@ final class Recording {
     /// The publish is over.
     func pause() {
         guard let media else { return }
-        if book.failure == nil { carryOut(media.finish()) }
+        if book.failure == nil { segments.carryOut(media.finish(), of: media) }
         if media.damagedPictureCount > 0 {
             Log.event(
                 .info, "recording_damaged_pictures",
@@ -173,33 +137,6 @@ final class Recording {
         guard book.failure == nil else { return }
         note(.paused(since: environment.clocks().wall))
         tell(.stopping)
-    }
-
-    private func carryOut(_ actions: [SegmentMachine.Action]) {
-        for action in actions where book.failure == nil {
-            attempt { () throws(SpoolError) in try carryOut(action) }
-        }
-    }
-
-    private func carryOut(_ action: SegmentMachine.Action) throws(SpoolError) {
-        switch action {
-        case .initialization(let number, let segment): try chronicle.note(files.write(segment, number: number))
-        case .segmentBegan(let number, let map, let isDiscontinuous, let isIndependent, let time):
-            let now = environment.clocks()
-            guard segmentAllowance.take(at: now.monotonic) else { return fail("its segments begin all the time") }
-            try files.begin(
-                SegmentStart(
-                    number: number, map: map, isDiscontinuous: isDiscontinuous, isIndependent: isIndependent,
-                    date: media?.wallTime(of: time, now: now) ?? now.wall))
-        case .fragment(let fragment, let duration):
-            guard let written = try files.append(fragment, duration) else { return }
-            try chronicle.note(written.entry)
-            environment.metrics.bytes.increment(by: written.byteCount)
-        case .segmentEnded:
-            try files.end()
-            try chronicle.note(.segmentEnded)
-            try chronicle.synchronise()
-        }
     }
 
     private func picture(_ keyframe: AccessUnit) {
@@ -219,21 +156,17 @@ final class Recording {
 
     // MARK: - What the disk refuses
 
-    /// It ends the recording, not the stream.
-    /// - Returns: false where it did.
+    /// - Returns: false where it has no room for the line, which ends the recording, and not the stream.
     @discardableResult
-    private func attempt(_ body: () throws(SpoolError) -> Void) -> Bool {
+    private func note(_ entry: JournalEntry) -> Bool {
         do throws(SpoolError) {
-            try body()
+            try chronicle.note(entry)
             return true
         } catch {
             fail("\(error)")
             return false
         }
     }
-
-    @discardableResult
-    private func note(_ entry: JournalEntry) -> Bool { attempt { () throws(SpoolError) in try chronicle.note(entry) } }
 
     /// Nothing more is recorded; what is whole is stored still.
     private func fail(_ reason: String) {
@@ -245,12 +178,9 @@ final class Recording {
                 "participant": .string(header.participant.participantID), "stage": .string(header.participant.stageID),
                 "because": .string(reason),
             ])
-        try? files.breakOff(book.openSegment)
+        try? segments.breakOff()
         chronicle.fail(reason)
     }
-
-    /// An encoder's whole backlog behind a disk that stalled makes ten; other segments aim at two seconds at least.
-    static let maximumSegmentsAtOnce = 30
 }
 
 // MARK: - What is stored
