@@ -56,15 +56,10 @@ public final class EventLoop {
     private var isServing = false
     private var isStopped = false
     private var timers = TimerQueue()
+    private var alarm = TimerAlarm()
     private let timerDescriptor: CInt
     private var timerEvent: OpaquePointer?
     private var timerCourtesy = MediaCourtesy()
-    /// A timer is due that the timer descriptor does not know of.
-    private var isTimerDue = false
-    /// Timers are being served: they and what they start are armed together at the end, by one system call.
-    private var isServingTimers = false
-    /// The moment the timer descriptor will wake us; nil when it need not.
-    private var armedDeadline: MonotonicTime?
 
     /// - Throws: when the kernel gives no more descriptors.
     public init() throws(SystemError) {
@@ -181,8 +176,7 @@ extension EventLoop {
         // libevent would return at once, for ever.
         precondition(!isServing, "an event loop is run by what it runs")
         owner = pthread_self()
-        if isTimerDue {
-            isTimerDue = false
+        if alarm.takeDue() {
             unsafe event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK)
             timersAreDue()
         } else {
@@ -208,7 +202,7 @@ extension EventLoop {
     /// Sleeps through events, but not through timers.
     private func rest(until end: MonotonicTime) {
         let end = min(end, timers.firstDeadline ?? end)
-        guard !isTimerDue, end > Self.monotonicNow() else { return }
+        guard !alarm.isDue, end > Self.monotonicNow() else { return }
         let (seconds, nanoseconds) = end.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var moment = timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
         unsafe clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nil)
@@ -250,7 +244,7 @@ extension EventLoop {
 
     func insert(_ timer: TimerWatch) {
         timers.insert(timer)
-        if !isServingTimers { arm() }
+        set(alarm.timerStarted(first: timers.firstDeadline, at: now))
     }
 
     func remove(_ timer: TimerWatch) { timers.remove(timer) }
@@ -265,27 +259,20 @@ extension EventLoop {
         // libevent polls several times in one turn while normal events wait behind media: without a fresh look at the clock
         // the timer that woke us might not seem due, and would wake us again at once, before all of them.
         turnMoment = Self.monotonicNow()
-        armedDeadline = nil
-        isServingTimers = true
+        alarm.servingBegins()
         while let timer = timers.popFirst(before: now) {
             counted.record(lag: now - timer.wakeUp)
             timer.fire(at: now)
         }
-        isServingTimers = false
-        // Nothing more to wait for: the descriptor must not stay readable.
-        if timers.firstDeadline == nil { shim_timerfd_set(timerDescriptor, 0) }
-        arm()
+        set(alarm.servingEnds(first: timers.firstDeadline, at: now))
     }
 
-    /// Sets the timer descriptor to the first deadline, unless it is set to an earlier one: a timer that was cancelled or
-    /// rearmed for later costs one wake-up, not a system call.
-    private func arm() {
-        guard let first = timers.firstDeadline else { return }
-        if let armedDeadline, armedDeadline <= first { return }
-        armedDeadline = first
-        // What is due already needs no timer of the kernel, which would cost ten times as much: the next turn does not wait.
-        isTimerDue = first <= now
-        if !isTimerDue { shim_timerfd_set(timerDescriptor, first.nanoseconds + 1) }
+    private func set(_ setting: TimerAlarm.Setting?) {
+        switch setting {
+        case .at(let moment): shim_timerfd_set(timerDescriptor, moment.nanoseconds + 1)
+        case .off: shim_timerfd_set(timerDescriptor, 0)
+        case nil: break
+        }
     }
 }
 
