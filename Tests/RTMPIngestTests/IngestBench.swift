@@ -121,6 +121,7 @@ final class RecordingHost: PublishHost {
     func rememberedRefusal(for grant: PublishGrant, _ request: PublishRequest) -> Refusal? { remembered }
     func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String? { nil }
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { nil }
+    func acceptedBitrate(for grant: PublishGrant) -> Int? { nil }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
     func makeInspector(
         for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest

@@ -25,7 +25,7 @@ struct AllocationTests {
     @Test
     func `a second of packets reaches the hub without an allocation`() throws {
         let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("chromium-156.0.8078.79").body))
-        let receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        let receiver = MediaReceiver(offer: offer, metrics: WHIPMetrics(MetricsRegistry()))
         let publication = Publication(
             grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"),
             lease: PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1), ingestProtocol: .whip,

@@ -51,7 +51,7 @@ struct DayLongTests {
         init() throws {
             let offer = try AcceptedOffer(
                 negotiating: SessionDescription(parsing: OfferFixture.named("chromium-156.0.8078.79").body))
-            receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+            receiver = MediaReceiver(offer: offer, metrics: WHIPMetrics(MetricsRegistry()))
             let lease = PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1)
             publication = Publication(
                 grant: PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h"), lease: lease,

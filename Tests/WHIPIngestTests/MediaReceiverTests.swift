@@ -20,7 +20,7 @@ struct MediaReceiverTests {
     /// A receiver of a captured offer, before it has the lease.
     private func waitingReceiver(_ fixture: String) throws -> MediaReceiver {
         let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named(fixture).body))
-        return MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        return MediaReceiver(offer: offer, metrics: WHIPMetrics(MetricsRegistry()))
     }
 
     private func publication() -> Publication {

@@ -238,6 +238,19 @@ struct OfferTests {
         #expect(answer.media[1].bandwidths == [Bandwidth("TIAS", 8_000_000), Bandwidth("AS", 8_200)])
     }
 
+    @Test(
+        arguments: [
+            (8_500_000, 8_000_000, 8_200), (1_700_000, 1_600_000, 1_800), (34_000_000, 32_000_000, 32_200), (nil, 8_000_000, 8_200),
+        ] as [(Int?, Int, Int)])
+    func `browsers are kept below the bitrate of their stage`(_ accepted: Int?, _ allowed: Int, _ kilobits: Int) throws {
+        let body = OfferFixture.named("chromium-156.0.8078.79").body
+        let offer = try AcceptedOffer(
+            negotiating: SessionDescription(parsing: body), rules: OfferRules(acceptedBitrate: accepted))
+        #expect(offer.maximumBitrate == allowed)
+        let video = try #require(offer.answer(Self.local).media.first { $0.media == "video" })
+        #expect(video.bandwidths == [Bandwidth("TIAS", allowed), Bandwidth("AS", kilobits)])
+    }
+
     /// The browser's own page of settings has no codecs: what is missing is a plugin.
     @Test func `Firefox without H.264 is told which plugin it lacks`() {
         let refusal = #expect(throws: Refusal.self) { try Self.accepted("firefox-153.7.0esr-noh264") }

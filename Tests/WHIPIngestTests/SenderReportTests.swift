@@ -21,7 +21,7 @@ struct SenderReportTests {
 
     init() throws {
         let offer = try AcceptedOffer(negotiating: SessionDescription(parsing: OfferFixture.named("obs-32.2.2-ldc0.21.0").body))
-        receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        receiver = MediaReceiver(offer: offer, metrics: WHIPMetrics(MetricsRegistry()))
         let grant = PublishGrant(participantID: "p", stageARN: "arn", stageID: "s", credentialHash: "h")
         let lease = PublishLease(participantID: "p", stageID: "s", stageSessionID: "st", generation: 1)
         let publication = Publication(grant: grant, lease: lease, ingestProtocol: .whip, timeline: timeline)

@@ -33,7 +33,7 @@ struct WorstDatagramTests {
     @Test func `RTCP of a publisher`() throws {
         let fixture = try SessionDescription(parsing: OfferFixture.named("chromium-156.0.8078.79-simulcast").body)
         let offer = try AcceptedOffer(negotiating: fixture)
-        let receiver = MediaReceiver(offer: offer, maximumBitrate: 8_000_000, metrics: WHIPMetrics(MetricsRegistry()))
+        let receiver = MediaReceiver(offer: offer, metrics: WHIPMetrics(MetricsRegistry()))
         let now = MonotonicTime(nanoseconds: 1)
         func compound(_ packets: [RTCPPacket]) -> [UInt8] {
             var writer = ByteWriter()

@@ -63,6 +63,9 @@ extension ContractSettings {
         guard self[.videoProfile] == .disconnect else { return nil }
         return Set(profile.limit.map(\.profileIDC)).union([VideoProfile.constrainedBaseline.profileIDC])
     }
+
+    /// What an answer has to keep an encoder below, bit/s of video; nil where the contract does not look at it.
+    public var offeredBitrate: Int? { self[.videoBitrate] == .off ? nil : videoBitrate.limit }
 }
 
 extension ContractSettings {

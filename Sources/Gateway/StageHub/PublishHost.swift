@@ -13,6 +13,8 @@ public protocol PublishHost<Inspector>: AnyObject {
     func rememberedWarning(for grant: PublishGrant, _ request: PublishRequest) -> String?
     /// The profile_idc values that an offer for this grant's stage may name; nil leaves the profile to the parameter sets.
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>?
+    /// The bitrate of video that this grant's stage accepts, bit/s; nil without a limit.
+    func acceptedBitrate(for grant: PublishGrant) -> Int?
     /// Seconds after which a refused encoder may try again; nil when it may at once.
     func retryAfter(for grant: PublishGrant) -> Int?
     /// The contract's eye on this publish; nil looks at nothing.

@@ -207,6 +207,7 @@ final class RecordingHost: PublishHost {
         grant.participantID == Self.warned ? Self.warning : nil
     }
     func acceptedProfiles(for grant: PublishGrant) -> Set<UInt8>? { ContractSettings().offeredProfiles }
+    func acceptedBitrate(for grant: PublishGrant) -> Int? { ContractSettings().offeredBitrate }
     func retryAfter(for grant: PublishGrant) -> Int? { nil }
 
     func makeInspector(for grant: PublishGrant, _ lease: PublishLease, _ request: PublishRequest) -> ContractSession? {

@@ -76,6 +76,10 @@ final class PublicationHost: PublishHost {
         environment.contract.context.rules(forStageTags: grant.stageTags).offeredProfiles
     }
 
+    func acceptedBitrate(for grant: PublishGrant) -> Int? {
+        environment.contract.context.rules(forStageTags: grant.stageTags).offeredBitrate
+    }
+
     func retryAfter(for grant: PublishGrant) -> Int? {
         environment.contract.context.retryAfter(credential: grant.credentialHash, at: loop.now)
     }

@@ -72,7 +72,8 @@ final class WHIPPost {
     }
 
     private func makeEntry(_ grant: PublishGrant) throws(Refusal) -> SessionEntry {
-        let rules = OfferRules(acceptedProfiles: endpoint.host.acceptedProfiles(for: grant))
+        let rules = OfferRules(
+            acceptedProfiles: endpoint.host.acceptedProfiles(for: grant), acceptedBitrate: endpoint.host.acceptedBitrate(for: grant))
         let accepted = try AcceptedOffer(negotiating: try post.description(), rules: rules)
         return SessionEntry(
             transport: context.transport.makeState(for: accepted.peer, token: post.token, now: endpoint.loop.now),

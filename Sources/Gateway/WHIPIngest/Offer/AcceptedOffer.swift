@@ -8,6 +8,8 @@ struct AcceptedOffer: Sendable, Equatable {
     let video: AcceptedSection
     let audio: AcceptedSection?
     let peer: PeerDescription
+    /// What REMB and the answer allow of video, bit/s.
+    let maximumBitrate: Int
     private let beginsWithVideo: Bool
 
     /// In the offer's order.
@@ -30,6 +32,7 @@ extension AcceptedOffer {
         beginsWithVideo = offer.media.first?.media == "video"
         try Self.checkStreams(offer)
         peer = try PeerDescription(negotiating: offer, bundleMids: bundleMids)
+        maximumBitrate = rules.allowedBitrate
     }
 
     /// One video track with H.264 and at most one audio track (RFC 9725 §4.4.1).
@@ -63,12 +66,18 @@ extension AcceptedOffer {
 struct OfferRules: Sendable {
     /// profile_idc values that are published: Baseline unless an operator accepts more. nil leaves it to the parameter sets.
     var acceptedProfiles: Set<UInt8>? = [66]
+    /// Bit/s of video; nil without a limit.
+    var acceptedBitrate: Int? = usualBitrate
+
+    /// What an encoder may send, bit/s: it overshoots now and then, and 8 Mbit/s of 8.5 leave it room.
+    var allowedBitrate: Int { (acceptedBitrate ?? Self.usualBitrate) / 17 * 16 }
 
     /// - Parameter profileLevelID: 24 bits (RFC 6184 §8.1).
     func accepts(profileLevelID: UInt32) -> Bool {
         acceptedProfiles?.contains(UInt8(truncatingIfNeeded: profileLevelID >> 16)) ?? true
     }
 
+    private static let usualBitrate = 8_500_000
     /// Layers of simulcast that go on; browsers and the IVS SDKs send three at most, OBS four.
     static let maximumLayers = PublishCounters.maximumLayerCount
     /// Those that may be offered: what goes nowhere costs its encoder's bandwidth, and our decryption.

@@ -4,20 +4,18 @@ import WebRTCTransport
 extension AcceptedOffer {
     /// The answer to this offer (RFC 9725 §4.2, RFC 9429 §5.3.1): all m-lines in the offer's order, each `recvonly`.
     func answer(_ local: LocalDescription) -> SessionDescription {
-        peer.answer(local, media: sections.map { $0.answer(at: local.primaryCandidate) })
+        peer.answer(local, media: sections.map { $0.answer(at: local.primaryCandidate, maximumBitrate: maximumBitrate) })
     }
-
-    /// What REMB and the answer's TIAS allow, bit/s; 8.5 Mbit/s is the contract's limit.
-    static let maximumBitrate = 8_000_000
 }
 
 extension AcceptedSection {
-    func answer(at primary: Candidate?) -> MediaDescription {
+    func answer(at primary: Candidate?, maximumBitrate: Int) -> MediaDescription {
         var media = MediaDescription(
             answering: kind == .video ? "video" : "audio", mid: mid, transportProtocol: transportProtocol,
             payloadTypes: [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []), at: primary)
+        // Browsers obey these where their version of REMB beside transport-cc does not. AS counts headers, too.
         if kind == .video {
-            media.bandwidths = [Bandwidth("TIAS", AcceptedOffer.maximumBitrate), Bandwidth("AS", Self.videoBandwidth)]
+            media.bandwidths = [Bandwidth("TIAS", maximumBitrate), Bandwidth("AS", maximumBitrate / 1_000 + Self.headerKilobits)]
         }
         media.attributes.append("recvonly")
         for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
@@ -29,8 +27,7 @@ extension AcceptedSection {
         return media
     }
 
-    /// The answer's AS, kbit/s. Browsers obey it and TIAS where their version of REMB beside transport-cc does not.
-    private static let videoBandwidth = 8_200
+    private static let headerKilobits = 200
 }
 
 extension HeaderExtensionMap {

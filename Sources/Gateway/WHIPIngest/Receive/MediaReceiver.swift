@@ -32,12 +32,12 @@ final class MediaReceiver {
     private var setsWait = false
 
     /// - Parameter room: its worker's.
-    init(offer: AcceptedOffer, maximumBitrate: Int, metrics: WHIPMetrics, room: RunRoom = RunRoom()) {
+    init(offer: AcceptedOffer, metrics: WHIPMetrics, room: RunRoom = RunRoom()) {
         self.metrics = metrics
         gathered = GatheredRun(in: room)
         reception = PacketReception(offer: offer)
         waitingSets = reception.layers.map { _ in WaitingParameterSets() }
-        feedbackWriter = FeedbackWriter(maximumBitrate: maximumBitrate, metrics: metrics)
+        feedbackWriter = FeedbackWriter(maximumBitrate: offer.maximumBitrate, metrics: metrics)
     }
 
     /// The lease is ours: media flows into `publication` from now on.

@@ -24,8 +24,7 @@ final class WHIPSession: TransportSession {
 
     init(entry: SessionEntry, transport: PeerTransport, maker: WHIPSessionMaker) {
         (self.entry, self.transport, self.maker) = (entry, transport, maker)
-        receiver = MediaReceiver(
-            offer: entry.offer, maximumBitrate: AcceptedOffer.maximumBitrate, metrics: entry.context.metrics, room: maker.room)
+        receiver = MediaReceiver(offer: entry.offer, metrics: entry.context.metrics, room: maker.room)
         wishes = SinkWishes(entry: entry, receiver: receiver)
     }
 
