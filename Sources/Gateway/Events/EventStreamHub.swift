@@ -82,7 +82,7 @@ public final class EventStreamHub {
     }
 
     /// Whether every reader knows where it is, and has what had happened when it was last woken.
-    var isAtEnd: Bool { subscribers.values.allSatisfy { $0.sequence >= 0 && !$0.isReading } }
+    var isAtEnd: Bool { subscribers.values.allSatisfy { $0.sequence >= 0 && !$0.isReading && !$0.hasNews } }
 
     /// There are new events.
     public func wake() { for subscriber in subscribers.values { advance(subscriber) } }

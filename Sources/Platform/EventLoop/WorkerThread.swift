@@ -35,7 +35,7 @@ public final class WorkerThread: Sendable {
     }
 
     /// Waits until the body has returned, but not beyond that moment; then nobody can wait for it any more.
-    /// - Returns: whether it has returned.
+    /// - Returns: whether it has returned; true, too, where somebody has waited for it before.
     public func join(until deadline: MonotonicTime) -> Bool {
         guard let handle = handle.withLock({ $0.take() }) else { return true }
         if shim_join_until(handle, deadline.nanoseconds) == 0 { return true }

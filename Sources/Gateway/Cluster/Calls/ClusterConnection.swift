@@ -5,7 +5,7 @@ import Settings
 /// The server, and the other nodes through it: calls go out as commands, and their answers come in. Confined to the loop.
 final class ClusterConnection {
     /// Calls under way, and what they have of bytes: one turn renews all stages on which the node holds something, each by some
-    /// 400 bytes.
+    /// 400 bytes; by 8 kB where the server does not know the script yet.
     private static let (maximumCalls, maximumUnsentBytes) = (65_536, 32 << 20)
 
     private let settings: NodeSettings

@@ -35,6 +35,9 @@ struct HistoryFeed {
         if waiting == nil { (hasNews, pausedUntil) = (true, now + Self.pause) }
     }
 
+    /// The database is there again: what it could not take before may go at once.
+    mutating func connected() { pausedUntil = .zero }
+
     /// - Returns: why the database refuses what is at the head of the queue, when it begins to.
     mutating func advance(isConnected: Bool, at now: MonotonicTime) -> String? {
         guard isConnected, now >= pausedUntil else { return nil }

@@ -112,7 +112,8 @@ final class StoreThread {
     }
 
     /// How long news is waited for.
-    /// - Parameter deadline: when there is something to read again. Where it has passed the servers could not be asked.
+    /// - Parameter deadline: when there is something to read again. Where it has passed the servers could not be asked, or
+    ///   it passed just now.
     static func pause(until deadline: MonotonicTime?, at now: MonotonicTime) -> Duration {
         guard let deadline, deadline > now else { return pollInterval }
         return min(pollInterval, max(.milliseconds(1), deadline - now))
@@ -139,6 +140,7 @@ extension StoreThread {
             // What one server lost of its newest writes shows in the stream of commits; of several each may have lost its own.
             if servers.count > 1, client.client.state.runIDs != runIDs { mustReload = true }
             (isWoken, hasChanges, hasEvents) = (true, true, true)
+            feed.connected()
         case .away(_, let fault):
             if !statistics.isAway { outlets.onNotice(.away(reason: "\(fault)")) }
             // Whether data is lost is looked at, and told, again once they are back.

@@ -13,8 +13,8 @@ final class BucketClient {
         content: .bytes(Array("Stagedoor looked whether it may write here. This file may be deleted.\n".utf8)))
 
     /// Whoever has a bucket tried out waits for the reason why it cannot be written to: the console for ten seconds, the API for
-    /// thirty.
-    private static let probePatience = Duration.seconds(8)
+    /// thirty. A clock that is wrong takes a second try.
+    private static let probePatience = Duration.seconds(4)
 
     /// A segment of a minute at the contract's highest bitrate.
     static let maximumReadLength = 64 << 20

@@ -15,7 +15,8 @@ struct FolderBucket {
         (self.folder, self.synchronise) = (folder, synchronise)
     }
 
-    /// Returns when it is on disk under its name, so that no loss of power takes it: the spool's file of it may go.
+    /// Returns when it is on disk under its name, so that the spool's file of it may go. New folders above it are on disk as soon as
+    /// its file system says that what lies in them is.
     func put(_ object: StoredObject) throws(StorageFault) {
         guard let target = path(ofKey: object.key) else { throw .refused("\(object.key) is no key of a folder") }
         let draft = target + ".new"
@@ -82,7 +83,8 @@ struct FolderBucket {
     private func synchroniseFolder(of path: String) throws(StorageFault) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system("open", folder) }
+        // One that may be written to, and not read, cannot be forced.
+        guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         // EINVAL: of file systems that keep no folders to be synchronised.
         guard synchronise(descriptor) == 0 || errno == EINVAL else { throw .system("write", folder) }

@@ -18,7 +18,8 @@ final class Arrivals {
 
         /// If the other one began first, this would take the recording from it.
         func precedes(_ other: Arrival) -> Bool {
-            publish.participant == other.publish.participant && since < other.since
+            let (mine, its) = (publish.participant, other.publish.participant)
+            return (mine.participantID, mine.stageID) == (its.participantID, its.stageID) && since < other.since
         }
     }
 

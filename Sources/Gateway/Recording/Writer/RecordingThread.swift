@@ -78,8 +78,6 @@ final class RecordingThread {
     // MARK: - Publishes
 
     private func begin(_ publish: RecordedPublish) {
-        // What the participant's publish before this one left in its feed belongs before it.
-        look()
         guard let register = director.register, publish.plan.reconnectWindow > .zero else {
             return begin(publish, continuing: [])
         }
@@ -88,6 +86,8 @@ final class RecordingThread {
 
     /// - Parameter former: what another node has stored of the recording.
     private func begin(_ publish: RecordedPublish, continuing former: [JournalEntry]) {
+        // What the participant's publish before this one left in its feed belongs before it.
+        look()
         let recording = resumed(publish) ?? started(publish, continuing: former)
         recording?.goOn(inSession: publish.participant.stageSessionID)
         recording?.begin(expectsVideo: publish.plan.media != .audioOnly, tracksShareClock: publish.tracksShareClock)

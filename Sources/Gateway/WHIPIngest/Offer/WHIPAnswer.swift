@@ -13,9 +13,9 @@ extension AcceptedSection {
         var media = MediaDescription(
             answering: kind == .video ? "video" : "audio", mid: mid, transportProtocol: transportProtocol,
             payloadTypes: [payloadType] + (retransmissionPayloadType.map { [$0] } ?? []), at: primary)
-        // Browsers obey these where their version of REMB beside transport-cc does not. AS counts headers, too.
+        // Browsers obey these where their version of REMB beside transport-cc does not. AS counts headers, too: a fortieth.
         if kind == .video {
-            media.bandwidths = [Bandwidth("TIAS", maximumBitrate), Bandwidth("AS", maximumBitrate / 1_000 + Self.headerKilobits)]
+            media.bandwidths = [Bandwidth("TIAS", maximumBitrate), Bandwidth("AS", maximumBitrate / 1_000 * 41 / 40)]
         }
         media.attributes.append("recvonly")
         for name in ["rtcp-mux", "rtcp-mux-only"] + (hasReducedSizeRTCP ? ["rtcp-rsize"] : []) { media.attributes.append(name) }
@@ -26,8 +26,6 @@ extension AcceptedSection {
         if !layers.isEmpty { media.attributes.append(Simulcast(receive: layers.map { Simulcast.Stream([.init($0)]) })) }
         return media
     }
-
-    private static let headerKilobits = 200
 }
 
 extension HeaderExtensionMap {
