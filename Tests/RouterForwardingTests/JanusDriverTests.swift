@@ -234,7 +234,8 @@ struct JanusDriverTests {
         let output = Pipe()
         viewer.standardOutput = output
         try viewer.run()
-        #expect(gateway.wait(.seconds(240)) { !viewer.isRunning })
+        defer { if viewer.isRunning { kill(viewer.processIdentifier, SIGKILL) } }
+        try #require(gateway.wait(.seconds(240)) { !viewer.isRunning })
         let result = try JSONValue(parsing: [UInt8](output.readToEnd()))
         #expect((result["pictures"]?.integer ?? 0) > 60)
         #expect((result["sounds"]?.integer ?? 0) > 100)
