@@ -240,7 +240,8 @@ struct OfferTests {
 
     @Test(
         arguments: [
-            (8_500_000, 8_000_000, 8_200), (1_700_000, 1_600_000, 1_640), (34_000_000, 32_000_000, 32_800), (nil, 8_000_000, 8_200),
+            (8_500_000, 8_000_000, 8_200), (1_700_000, 1_600_000, 1_640), (34_000_000, 32_000_000, 32_800),
+            (nil, 8_000_000, 8_200),
         ] as [(Int?, Int, Int)])
     func `browsers are kept below the bitrate of their stage`(_ accepted: Int?, _ allowed: Int, _ kilobits: Int) throws {
         let body = OfferFixture.named("chromium-156.0.8078.79").body

@@ -72,8 +72,9 @@ final class WHIPPost {
     }
 
     private func makeEntry(_ grant: PublishGrant) throws(Refusal) -> SessionEntry {
+        let host = endpoint.host
         let rules = OfferRules(
-            acceptedProfiles: endpoint.host.acceptedProfiles(for: grant), acceptedBitrate: endpoint.host.acceptedBitrate(for: grant))
+            acceptedProfiles: host.acceptedProfiles(for: grant), acceptedBitrate: host.acceptedBitrate(for: grant))
         let accepted = try AcceptedOffer(negotiating: try post.description(), rules: rules)
         return SessionEntry(
             transport: context.transport.makeState(for: accepted.peer, token: post.token, now: endpoint.loop.now),
