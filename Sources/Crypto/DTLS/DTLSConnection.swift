@@ -32,6 +32,7 @@ public import Wire
     fileprivate var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     private let context: DTLSContext
     private let expected: [CertificateFingerprint]
+    /// Ours alone, but for tests: they send application data, which we never do.
     let ssl: OpaquePointer
     private(set) var handshakeMemory = HandshakeMemory()
     private var state = State.handshaking
